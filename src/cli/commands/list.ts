@@ -1,0 +1,45 @@
+import { discoverSkills } from '../../sources/discovery.ts';
+import type { Command } from '../io.ts';
+import { UsageError } from '../io.ts';
+import { readOptions } from '../options.ts';
+import { countOf, printFindings, styled, summaryOf } from '../print.ts';
+
+export const listCommand: Command = {
+  name: 'list',
+  summary: 'List the skills below folders',
+  help: `Usage: skillbucket list FOLDER... [--json]
+
+Lists every skill below the folders, by name. Reads metadata only. When two
+folders hold a skill of the same name, the first folder wins and the other is
+reported. Naming a folder here is the decision to trust it.
+
+  --json   skills and findings for a program
+
+Example: skillbucket list ./skills ~/.agents/skills`,
+
+  async run(args, io) {
+    const { values, positionals } = readOptions(args, { json: { type: 'boolean' } });
+    if (positionals.length === 0) throw new UsageError('Name one or more folders.');
+    const { skills, findings, directories } = await discoverSkills(positionals);
+    if (values.json === true) {
+      const listed = skills.map(({ name, description, tags, version, file }) => ({
+        name,
+        description,
+        tags,
+        version,
+        file,
+      }));
+      io.out(`${JSON.stringify({ skills: listed, findings, directories }, null, 2)}\n`);
+    } else {
+      for (const skill of skills) {
+        io.out(
+          `${styled(io, 'bold', skill.name)}\n    ${skill.description.replaceAll(/\s+/g, ' ').trim()}\n    ${styled(io, 'dim', skill.file)}\n`,
+        );
+      }
+      printFindings(io, findings);
+      const notes = summaryOf(findings);
+      io.err(`${countOf(skills.length, 'skill')}${notes === '' ? '' : `; ${notes}`}\n`);
+    }
+    return findings.some((one) => one.severity === 'error') ? 1 : 0;
+  },
+};

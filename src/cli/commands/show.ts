@@ -1,0 +1,71 @@
+import { lstat } from 'node:fs/promises';
+import path from 'node:path';
+import { SkillError } from '../../core/errors.ts';
+import { parseSkill } from '../../core/format/skill-document.ts';
+import { SKILL_FILE_NAME } from '../../core/format/rules.ts';
+import { MAX_SKILL_MD_BYTES } from '../../core/limits.ts';
+import { isSystemError, readRegularFile } from '../../sources/file-system.ts';
+import type { Command } from '../io.ts';
+import { onlyOne, readOptions } from '../options.ts';
+import { printFindings, styled } from '../print.ts';
+
+export const showCommand: Command = {
+  name: 'show',
+  summary: 'Show one skill',
+  help: `Usage: skillbucket show SKILL [--body] [--json]
+
+Shows the metadata of one skill: its folder or its SKILL.md.
+
+  --body   the instructions too, exactly as an agent gets them
+  --json   for a program
+
+Example: skillbucket show skills-bundle/sql-review --body`,
+
+  async run(args, io) {
+    const { values, positionals } = readOptions(args, {
+      body: { type: 'boolean' },
+      json: { type: 'boolean' },
+    });
+    const file = await skillFileOf(onlyOne(positionals, 'SKILL'));
+    const { bytes } = await readRegularFile(file, { maxBytes: MAX_SKILL_MD_BYTES });
+    const directory = path.basename(path.dirname(path.resolve(file)));
+    const { metadata, findings, instructions } = parseSkill(
+      { path: file, fileName: path.basename(file), directory, bytes },
+      'lenient',
+    );
+    if (values.json === true) {
+      const body = values.body === true ? { instructions } : {};
+      io.out(`${JSON.stringify({ file, ...metadata, ...body, findings }, null, 2)}\n`);
+    } else {
+      if (metadata !== undefined) {
+        const rows: [string, string | undefined][] = [
+          ['description', metadata.description.replaceAll(/\s+/g, ' ').trim()],
+          ['license', metadata.license],
+          ['compatibility', metadata.compatibility],
+          ['tags', metadata.tags.join(', ')],
+          ['version', metadata.version],
+          ['allowed-tools', metadata.allowedTools.join(' ')],
+          ['file', file],
+        ];
+        io.out(`${styled(io, 'bold', metadata.name)}\n`);
+        for (const [name, value] of rows) {
+          if (value !== undefined && value !== '')
+            io.out(`  ${styled(io, 'dim', name.padEnd(14))} ${value}\n`);
+        }
+        if (values.body === true) io.out(`\n${instructions ?? ''}`);
+      }
+      printFindings(io, findings);
+    }
+    return metadata === undefined ? 1 : 0;
+  },
+};
+
+async function skillFileOf(given: string): Promise<string> {
+  try {
+    const stats = await lstat(given);
+    return stats.isDirectory() ? path.join(given, SKILL_FILE_NAME) : given;
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    throw new SkillError('unreadable', { detail: `${given} cannot be read (${error.code}).` });
+  }
+}

@@ -1,0 +1,62 @@
+import { styleText } from 'node:util';
+import type { Finding, Severity } from '../core/errors.ts';
+import type { Progress } from '../sources/index-tree.ts';
+import type { Io } from './io.ts';
+
+type Style = Parameters<typeof styleText>[0];
+
+export function styled(io: Io, style: Style, text: string): string {
+  return io.interactive && !io.env['NO_COLOR'] ? styleText(style, text, { validateStream: false }) : text;
+}
+
+const STYLES: Readonly<Record<Severity, Style>> = { error: 'red', warning: 'yellow', info: 'dim' };
+
+/** Findings for a reviewer: severity, place, message, fix. */
+export function printFindings(io: Io, findings: readonly Finding[]): void {
+  for (const one of findings) {
+    const place = [one.file, one.line].filter((part) => part !== undefined).join(':');
+    io.err(
+      `${styled(io, STYLES[one.severity], one.severity.padEnd(7))} ${place} ${styled(io, 'dim', one.code)}\n`,
+    );
+    io.err(`        ${one.message}\n`);
+    if (one.severity !== 'info') io.err(`        fix: ${one.fix}\n`);
+  }
+}
+
+export function countOf(number: number, one: string, many = `${one}s`): string {
+  return `${number.toLocaleString('en-GB')} ${number === 1 ? one : many}`;
+}
+
+/** `3 errors, 1 warning`, or an empty text. */
+export function summaryOf(findings: readonly Finding[]): string {
+  const of = (severity: Severity) => findings.filter((one) => one.severity === severity).length;
+  const parts: [number, string][] = [
+    [of('error'), 'error'],
+    [of('warning'), 'warning'],
+    [of('info'), 'note'],
+  ];
+  return parts
+    .filter(([number]) => number > 0)
+    .map(([number, word]) => countOf(number, word))
+    .join(', ');
+}
+
+/** A line that is rewritten while a person waits; nothing when nobody watches. */
+export function progressLine(io: Io, what: string): { update(progress: Progress): void; end(): void } {
+  let last = 0;
+  let shown = false;
+  return {
+    update({ done, total }) {
+      const now = Date.now();
+      if (!io.interactive || (now - last < 100 && done < total)) return;
+      last = now;
+      shown = true;
+      const width = 24;
+      const filled = total === 0 ? width : Math.floor((done / total) * width);
+      io.err(`\r${what} ${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${done}/${total} files`);
+    },
+    end() {
+      if (shown) io.err('\r\u001b[K');
+    },
+  };
+}

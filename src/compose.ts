@@ -1,0 +1,67 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { S3Client } from '@aws-sdk/client-s3';
+import type { Hono } from 'hono';
+import type { Logger } from 'pino';
+import type { Config } from './config.ts';
+import { createApp } from './http/app.ts';
+import type { AppEnv } from './http/route.ts';
+import { fileListCache } from './sources/bucket.ts';
+import { catalogCache } from './sources/composite.ts';
+import { manifestCache } from './sources/manifest-cache.ts';
+import type { SkillSource } from './sources/source.ts';
+import type { ObjectStore } from './storage/object-store.ts';
+import { s3ObjectStore } from './storage/s3.ts';
+import type { Table } from './storage/table.ts';
+import { dynamoTable } from './storage/table.ts';
+import { apiKeyAuthenticator } from './tenancy/authenticate.ts';
+import { dynamoCredentialStore } from './tenancy/credential-store.ts';
+import { accessMint } from './tenancy/mint-access.ts';
+
+export interface ServiceParts {
+  readonly objects: ObjectStore;
+  readonly table: Table;
+  readonly builtin: SkillSource;
+  readonly config: Pick<Config, 'freshnessSeconds' | 'sessionTtlSeconds' | 'maxTokens' | 'resources'>;
+  readonly logger: Logger;
+  readonly now?: () => Date;
+}
+
+/** Puts the service together; the only place that knows every part. */
+export function composeService(parts: ServiceParts): Hono<AppEnv> {
+  const { objects, table, config } = parts;
+  const now = parts.now ?? (() => new Date());
+  const clock = { freshnessSeconds: config.freshnessSeconds, nowMs: () => now().getTime() };
+  return createApp({
+    authenticate: apiKeyAuthenticator(dynamoCredentialStore(table), clock),
+    mint: accessMint({
+      objects,
+      table,
+      builtin: parts.builtin,
+      manifests: manifestCache(clock),
+      catalogs: catalogCache(),
+      fileLists: fileListCache(),
+      policy: { resources: config.resources, maxTokens: config.maxTokens },
+      sessionTtlSeconds: config.sessionTtlSeconds,
+      now,
+    }),
+    probe: async () => {
+      await Promise.all([objects.get('probe'), table.get({ pk: 'probe', sk: 'probe' })]);
+    },
+    logger: parts.logger,
+  });
+}
+
+/** The bucket, at the endpoint and with the credentials of the standard AWS environment. */
+export function s3Store(bucket: string, config: Pick<Config, 's3Checksums' | 's3PathStyle'>): ObjectStore {
+  const checksums = config.s3Checksums === 'when_required' ? 'WHEN_REQUIRED' : 'WHEN_SUPPORTED';
+  const client = new S3Client({
+    forcePathStyle: config.s3PathStyle,
+    requestChecksumCalculation: checksums,
+    responseChecksumValidation: checksums,
+  });
+  return s3ObjectStore(client, { bucket });
+}
+
+export function awsTable(table: string): Table {
+  return dynamoTable(new DynamoDBClient({}), { table });
+}

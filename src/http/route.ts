@@ -1,0 +1,43 @@
+import type { Context } from 'hono';
+import type { RenderedCache } from './rendered-cache.ts';
+import type { Principal } from '../tenancy/authenticate.ts';
+import type { Scope } from '../tenancy/credential-store.ts';
+import type { TenantAccess } from '../tenancy/tenant-access.ts';
+
+export interface AppEnv {
+  Variables: {
+    requestId: string;
+    /** The route's pattern, for logs: a path can hold a caller's words. */
+    route: string | undefined;
+    principal: Principal | undefined;
+    /** The code of a refusal, for logs. */
+    code: string | undefined;
+  };
+}
+export type AppContext = Context<AppEnv>;
+
+export interface Tools {
+  readonly rendered: RenderedCache;
+  /** Throws when a backing store does not answer. */
+  readonly probe: () => Promise<void>;
+}
+
+interface RouteBase {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  readonly summary: string;
+}
+
+/** Needs a credential with the scope; gets what its tenant may touch. */
+export interface TenantRoute extends RouteBase {
+  readonly scope: Scope;
+  handle(context: AppContext, access: TenantAccess, tools: Tools): Response | Promise<Response>;
+}
+
+/** The few routes without a credential. */
+export interface PublicRoute extends RouteBase {
+  readonly scope: 'public';
+  handle(context: AppContext, tools: Tools): Response | Promise<Response>;
+}
+
+export type Route = TenantRoute | PublicRoute;

@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import { readArchive } from '../../archives/read-archive.ts';
+import { SkillError } from '../../core/errors.ts';
+import type { BundleId } from '../../core/ids.ts';
+import { ARCHIVE_LIMITS } from '../../core/limits.ts';
+import type { Manifest } from '../../core/manifest/manifest.ts';
+import { publishBundle, rollbackBundle } from '../../operations/publish-bundle.ts';
+import { readRevision } from '../../operations/read-revision.ts';
+import { memoryTree } from '../../sources/skill-tree.ts';
+import type { CurrentBundle } from '../../sources/manifest-cache.ts';
+import type { TenantAccess } from '../../tenancy/tenant-access.ts';
+import { readBody, readJson } from '../body.ts';
+import { bundleParameter, pathParameter } from '../parameters.ts';
+import { choice, flag, readQuery } from '../query.ts';
+import { etagOf, matches, sendJson, sendJsonWithEtag } from '../respond.ts';
+import type { AppContext, TenantRoute } from '../route.ts';
+
+export const listBundlesRoute: TenantRoute = {
+  method: 'GET',
+  path: '/v1/bundles',
+  scope: 'catalog:read',
+  summary: "The tenant's own bundles, each with its current revision and findings",
+  async handle(context, access) {
+    const bundles = [...(await access.bundles()).values()];
+    const states = bundles.flatMap(({ manifest }) => [manifest.bundle, manifest.generation, manifest.digest]);
+    return sendJsonWithEtag(context, etagOf('bundles', ...states), () => ({
+      bundles: bundles.map(({ manifest }) => summary(manifest)),
+    }));
+  },
+};
+
+export const bundleRoute: TenantRoute = {
+  method: 'GET',
+  path: '/v1/bundles/:bundle',
+  scope: 'catalog:read',
+  summary: 'One bundle: current revision, skills and findings',
+  async handle(context, access) {
+    const { manifest } = await existing(access, bundleParameter(context));
+    return sendJsonWithEtag(context, bundleEtag(manifest), () => ({
+      ...summary(manifest),
+      skills: manifest.skills.map(({ name, directory, digest, file_count, total_bytes }) => ({
+        name,
+        directory,
+        digest,
+        file_count,
+        total_bytes,
+      })),
+    }));
+  },
+};
+
+export const bundleRevisionsRoute: TenantRoute = {
+  method: 'GET',
+  path: '/v1/bundles/:bundle/revisions',
+  scope: 'catalog:read',
+  summary: 'Revisions of a bundle, newest first',
+  async handle(context, access) {
+    const { manifest } = await existing(access, bundleParameter(context));
+    return sendJsonWithEtag(context, bundleEtag(manifest), () => ({
+      bundle: manifest.bundle,
+      current: manifest.revision,
+      revisions: manifest.history.map((note) => ({ ...note, current: note.revision === manifest.revision })),
+    }));
+  },
+};
+
+export const bundleRevisionRoute: TenantRoute = {
+  method: 'GET',
+  path: '/v1/bundles/:bundle/revisions/:revision',
+  scope: 'catalog:read',
+  summary: 'One revision: skills and findings as they were published',
+  async handle(context, access) {
+    const { manifest } = await existing(access, bundleParameter(context));
+    const number = pathParameter(context, 'revision');
+    const known = /^[1-9]\d{0,8}$/.test(number) && Number(number) <= manifest.latest_revision;
+    const revision = known ? await readRevision(access.objects, manifest.bundle, Number(number)) : undefined;
+    if (revision === undefined) throw new SkillError('not_found');
+    return sendJsonWithEtag(context, etagOf('revision', revision.revision, revision.digest), () => revision);
+  },
+};
+
+export const publishBundleRoute: TenantRoute = {
+  method: 'PUT',
+  path: '/v1/bundles/:bundle',
+  scope: 'bundles:write',
+  summary: 'Publishes a zip or tar.gz as the next revision, or reports and changes nothing',
+  async handle(context, access) {
+    const bundle = bundleParameter(context);
+    const query = readQuery(context, { mode: choice(['strict', 'lenient'], 'strict'), dry_run: flag });
+    const precondition = preconditionOf(context);
+    const files = await readArchive(await readBody(context, ARCHIVE_LIMITS.maxPackedBytes), ARCHIVE_LIMITS);
+    const outcome = await publishBundle(access.objects, {
+      bundle,
+      tree: memoryTree(files),
+      mode: query.mode,
+      publishedBy: access.principal.id,
+      dryRun: query.dry_run,
+      ...(precondition === undefined ? {} : { precondition }),
+      now: access.now,
+    });
+    access.changed();
+    return sendJson(context, outcome, outcome.outcome === 'published' ? 201 : 200);
+  },
+};
+
+export const rollbackBundleRoute: TenantRoute = {
+  method: 'POST',
+  path: '/v1/bundles/:bundle/rollback',
+  scope: 'bundles:write',
+  summary: 'Points the bundle at an earlier revision again',
+  async handle(context, access) {
+    const bundle = bundleParameter(context);
+    const body = await readJson(context, z.strictObject({ revision: z.number().int().min(1) }));
+    const precondition = preconditionOf(context);
+    const manifest = await rollbackBundle(access.objects, {
+      bundle,
+      revision: body.revision,
+      publishedBy: access.principal.id,
+      ...(precondition === undefined ? {} : { precondition }),
+      now: access.now,
+    });
+    access.changed();
+    return sendJson(context, summary(manifest));
+  },
+};
+
+async function existing(access: TenantAccess, bundle: BundleId): Promise<CurrentBundle> {
+  const found = await access.bundle(bundle);
+  if (found === undefined) throw new SkillError('not_found');
+  return found;
+}
+
+function bundleEtag(manifest: Manifest): string {
+  return etagOf(manifest.generation, manifest.digest);
+}
+
+/** If-Match names the state to replace; If-None-Match: * allows only a new bundle. */
+function preconditionOf(context: AppContext): ((current: Manifest | undefined) => boolean) | undefined {
+  const ifMatch = context.req.header('if-match');
+  const ifNoneMatch = context.req.header('if-none-match');
+  if (ifMatch !== undefined) {
+    return (current) => current !== undefined && matches(ifMatch, bundleEtag(current));
+  }
+  return ifNoneMatch?.trim() === '*' ? (current) => current === undefined : undefined;
+}
+
+function summary(manifest: Manifest): object {
+  return {
+    bundle: manifest.bundle,
+    generation: manifest.generation,
+    revision: manifest.revision,
+    digest: manifest.digest,
+    mode: manifest.mode,
+    published_at: manifest.published_at,
+    published_by: manifest.published_by,
+    skill_count: manifest.skills.length,
+    findings: manifest.findings,
+  };
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { SkillError } from '../../core/errors.ts';
+import type { LoadedResource } from '../../operations/load-resource.ts';
+import { loadResource } from '../../operations/load-resource.ts';
+import { readJson } from '../body.ts';
+import { existingName } from '../parameters.ts';
+import { sendBytes, sendJson } from '../respond.ts';
+import type { TenantRoute } from '../route.ts';
+import { contextSchema, sessionOf } from '../tool-call.ts';
+
+const BODY = z.strictObject({
+  name: z.string(),
+  context: contextSchema,
+  relative_path: z.string().exactOptional(),
+  resource_id: z.string().exactOptional(),
+});
+
+export const loadSkillResourceRoute: TenantRoute = {
+  method: 'POST',
+  path: '/v1/tools/load_skill_resource',
+  scope: 'skills:load',
+  summary: 'Reads one listed resource of a skill that is active in the session',
+  async handle(context, access) {
+    const body = await readJson(context, BODY);
+    const session = sessionOf(body.context);
+    const resource = await loadResource(access, {
+      name: existingName(body.name),
+      session,
+      relativePath: pathOf(body),
+    });
+    const raw = /(?:^|,)\s*application\/octet-stream\s*(?:[;,]|$)/i.test(context.req.header('accept') ?? '');
+    return raw ? sendBytes(context, resource) : sendJson(context, toolResult(resource));
+  },
+};
+
+function pathOf(body: z.infer<typeof BODY>): string {
+  if (body.relative_path !== undefined && body.resource_id === undefined) return body.relative_path;
+  if (body.resource_id !== undefined && body.relative_path === undefined) {
+    throw new SkillError('resource_not_listed', {
+      detail: 'This skill lists files: select one by relative_path and not by resource_id.',
+    });
+  }
+  throw new SkillError('invalid_request', { detail: 'Send either relative_path or resource_id.' });
+}
+
+/** Text is in `content`; anything else is in `content_parts`, so that the tool payload holds no raw bytes. */
+function toolResult(resource: LoadedResource): object {
+  const { name, relative_path, kind, mime_type, filename, size, digest } = resource;
+  const metadata = { name, relative_path, kind, mime_type, filename, size, digest };
+  if (resource.text !== undefined) return { ...metadata, content: resource.text };
+  const data = Buffer.from(resource.bytes).toString('base64');
+  return { ...metadata, content_parts: [{ type: kind, mime_type, filename, data }] };
+}

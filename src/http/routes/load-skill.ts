@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { bundleId } from '../../core/ids.ts';
+import { loadSkill } from '../../operations/load-skill.ts';
+import { readJson } from '../body.ts';
+import { existingName } from '../parameters.ts';
+import { sendJson } from '../respond.ts';
+import type { TenantRoute } from '../route.ts';
+import { contextSchema, maxTokensSchema, sessionOf } from '../tool-call.ts';
+
+const BODY = z.strictObject({
+  name: z.string(),
+  context: contextSchema,
+  force: z.boolean().default(false),
+  max_tokens: maxTokensSchema.exactOptional(),
+  bundles: z.array(z.string()).min(1).max(32).exactOptional(),
+  trust: z.boolean().default(false),
+});
+
+export const loadSkillRoute: TenantRoute = {
+  method: 'POST',
+  path: '/v1/tools/load_skill',
+  scope: 'skills:load',
+  summary: 'Activates a skill in a session: instructions and the list of its resources',
+  async handle(context, access) {
+    const body = await readJson(context, BODY);
+    const session = sessionOf(body.context);
+    const loaded = await loadSkill(access, {
+      name: existingName(body.name),
+      session,
+      force: body.force,
+      maxTokens: body.max_tokens ?? access.policy.maxTokens,
+      ...(body.bundles === undefined ? {} : { bundles: body.bundles.map(bundleId) }),
+      trust: body.trust,
+    });
+    return sendJson(context, loaded);
+  },
+};

@@ -1,0 +1,74 @@
+import { createRequire } from 'node:module';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb';
+import type { Table } from '../storage/table.ts';
+import { dynamoTable } from '../storage/table.ts';
+
+const TABLE = 'skillbucket';
+
+export interface LocalTable {
+  readonly table: Table;
+  close(): Promise<void>;
+}
+
+/**
+ * DynamoDB in this process: dynalite on a free loopback port, spoken to through the real SDK. With a path it keeps its
+ * data there (one process at a time), without one in memory.
+ */
+export async function startLocalTable(options: { readonly path?: string } = {}): Promise<LocalTable> {
+  const server = createDynalite({ ...options, createTableMs: 0 });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const client = new DynamoDBClient({
+    endpoint: `http://127.0.0.1:${port}`,
+    region: 'local',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  await createTable(client);
+  return {
+    table: dynamoTable(client, { table: TABLE }),
+    close: () =>
+      new Promise((resolve, reject) => {
+        client.destroy();
+        server.closeAllConnections();
+        server.close((error) => {
+          // dynalite passes null where node passes nothing.
+          if (error) reject(error);
+          else resolve();
+        });
+      }),
+  };
+}
+
+async function createTable(client: DynamoDBClient): Promise<void> {
+  try {
+    await client.send(
+      new CreateTableCommand({
+        TableName: TABLE,
+        BillingMode: 'PAY_PER_REQUEST',
+        AttributeDefinitions: [
+          { AttributeName: 'pk', AttributeType: 'S' },
+          { AttributeName: 'sk', AttributeType: 'S' },
+        ],
+        KeySchema: [
+          { AttributeName: 'pk', KeyType: 'HASH' },
+          { AttributeName: 'sk', KeyType: 'RANGE' },
+        ],
+      }),
+    );
+  } catch (error) {
+    // A table from an earlier start is just what we want.
+    if (!(error instanceof ResourceInUseException)) throw error;
+  }
+}
+
+/** dynalite is CommonJS without types. */
+function createDynalite(options: { readonly path?: string; readonly createTableMs: number }): Server {
+  const require = createRequire(import.meta.url);
+  const dynalite = require('dynalite') as (given: typeof options) => Server;
+  return dynalite(options);
+}

@@ -1,0 +1,92 @@
+import { lstat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Finding } from '../core/errors.ts';
+import { finding, SkillError } from '../core/errors.ts';
+import type { ValidationMode } from '../core/format/rules.ts';
+import { MAX_PUBLISH_DIRECTORIES, MAX_PUBLISHED_FILE_BYTES } from '../core/limits.ts';
+import { isSkillMd, reasonToLeaveOut } from '../core/manifest/plan.ts';
+import { listDirectory, readRegularFile } from './file-system.ts';
+import type { SkillTree, TreeFile } from './skill-tree.ts';
+
+/**
+ * Everything below a directory, for publishing. Links are never followed: strict refuses them, lenient leaves them out
+ * with a warning. What cannot be read is an error in both modes, since publishing without it would drop it silently.
+ *
+ * @throws SkillError unreadable (the directory itself), discovery_limit_exceeded
+ */
+export async function directoryTree(directory: string, mode: ValidationMode): Promise<SkillTree> {
+  const root = path.resolve(directory);
+  const files: TreeFile[] = [];
+  const findings: Finding[] = [];
+  const identities = new Map<string, string>();
+  const links: { identity: string; path: string }[] = [];
+  let visited = 0;
+
+  async function visit(relative: string): Promise<void> {
+    visited += 1;
+    if (visited > MAX_PUBLISH_DIRECTORIES) {
+      throw new SkillError('discovery_limit_exceeded', {
+        detail: `${root} has more than ${MAX_PUBLISH_DIRECTORIES} directories.`,
+        facts: { path: root, limit: MAX_PUBLISH_DIRECTORIES },
+      });
+    }
+    const entries = await listDirectory(path.join(root, relative));
+    if (typeof entries === 'string') {
+      if (relative === '') throw new SkillError('unreadable', { detail: `${root} is ${entries}.` });
+      findings.push(finding('error', 'unreadable', `${relative} is ${entries}.`, { file: relative }));
+      return;
+    }
+    for (const entry of entries) {
+      const inside = relative === '' ? entry.name : `${relative}/${entry.name}`;
+      if (entry.isDirectory()) {
+        const reason = reasonToLeaveOut(inside);
+        if (reason === undefined) await visit(inside);
+        else
+          findings.push(
+            finding('info', 'file_left_out', `${inside}/ was left out: ${reason}.`, { file: inside }),
+          );
+      } else if (entry.isFile()) {
+        await addFile(inside);
+      } else {
+        findings.push(notAFile(inside, entry.isSymbolicLink(), mode));
+      }
+    }
+  }
+
+  async function addFile(inside: string): Promise<void> {
+    const file = path.join(root, inside);
+    const stats = await lstat(file);
+    if (stats.nlink > 1) {
+      const identity = `${stats.dev}:${stats.ino}`;
+      if (isSkillMd(inside)) identities.set(identity, inside);
+      else links.push({ identity, path: inside });
+    }
+    files.push({
+      path: inside,
+      size: stats.size,
+      mode: (stats.mode & 0o100) === 0 ? 0o644 : 0o755,
+      read: async () => (await readRegularFile(file, { maxBytes: MAX_PUBLISHED_FILE_BYTES })).bytes,
+    });
+  }
+
+  await visit('');
+  for (const { identity, path: alias } of links) {
+    const original = identities.get(identity);
+    if (original === undefined) continue;
+    findings.push(
+      finding('error', 'hard_link_refused', `${alias} is a hard link of ${original}.`, { file: alias }),
+    );
+  }
+  return { rootName: path.basename(root), files, findings };
+}
+
+function notAFile(inside: string, isLink: boolean, mode: ValidationMode): Finding {
+  const severity = mode === 'strict' ? 'error' : 'warning';
+  const outcome = mode === 'strict' ? '' : ' and was left out';
+  return isLink
+    ? finding(severity, 'symlink_refused', `${inside} is a symbolic link${outcome}.`, { file: inside })
+    : finding(severity, 'file_left_out', `${inside} is not a regular file${outcome}.`, {
+        file: inside,
+        fix: 'Remove it from the folder.',
+      });
+}

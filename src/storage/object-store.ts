@@ -1,0 +1,31 @@
+/**
+ * The port to a bucket. Expected outcomes are answered with literals and not thrown; what cannot be answered now is
+ * thrown as `SkillError("unavailable")`, so "absent" is never confused with "try again".
+ */
+export interface StoredObject {
+  readonly bytes: Uint8Array;
+  /** Opaque; equal only for the same stored state. */
+  readonly etag: string;
+}
+
+/** `"absent"`: only create. An ETag: only replace that very state. There is no unconditional write. */
+export type PutCondition = 'absent' | { readonly matches: string };
+
+export interface ObjectStore {
+  /** The object; `undefined` when there is none; `"unmodified"` when it still has the ETag `unless`. */
+  get(key: string, unless?: string): Promise<StoredObject | 'unmodified' | undefined>;
+  /**
+   * Writes the whole object or nothing, durably. Of several writers with the same condition exactly one is told an
+   * ETag; all others are told `"stale"`, and so is a writer whose ETag names an object that is not there.
+   */
+  put(key: string, bytes: Uint8Array, condition: PutCondition): Promise<{ readonly etag: string } | 'stale'>;
+  /** Every key that begins with `prefix`, in no promised order. For maintenance and never for serving (D1). */
+  list(prefix: string): AsyncIterable<string>;
+}
+
+/** Reads an object that must be there; its absence is our incident. */
+export async function mustGet(store: ObjectStore, key: string): Promise<StoredObject> {
+  const object = await store.get(key);
+  if (object === undefined || object === 'unmodified') throw new Error(`The bucket lost ${key}.`);
+  return object;
+}

@@ -1,0 +1,32 @@
+import type { Catalog, RootRef } from '../core/catalog/catalog.ts';
+import type { BundleId, TenantId } from '../core/ids.ts';
+import type { ActivationStore } from '../sessions/activation-store.ts';
+import type { CurrentBundle, TenantBundles } from '../sources/manifest-cache.ts';
+import type { SkillSource } from '../sources/source.ts';
+import type { ObjectStore } from '../storage/object-store.ts';
+import type { Principal } from './authenticate.ts';
+import type { TenantPolicy } from './policy.ts';
+
+/**
+ * What a request may touch, minted for its tenant (D7): every part of it is bound to that tenant, so no operation takes
+ * a tenant and none can name another's data. Made per request and kept by nobody.
+ */
+export interface TenantAccess {
+  readonly tenant: TenantId;
+  readonly principal: Principal;
+  readonly policy: TenantPolicy;
+  readonly objects: ObjectStore;
+  readonly activations: ActivationStore;
+  readonly sessionTtlSeconds: number;
+  readonly now: () => Date;
+  /** The tenant's catalog: its roots, in order, composed. The same object while nothing changed. */
+  catalog(): Promise<Catalog>;
+  /** A catalog of just these bundles, for an explicit and trusted load. @throws SkillError not_found */
+  catalogOf(bundles: readonly BundleId[]): Promise<Catalog>;
+  bundles(): Promise<TenantBundles>;
+  bundle(name: BundleId): Promise<CurrentBundle | undefined>;
+  /** The source of a root, as long as this tenant may read it. */
+  source(root: RootRef): SkillSource | undefined;
+  /** After a write: this process serves it at once. */
+  changed(): void;
+}

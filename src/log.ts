@@ -20,7 +20,7 @@ export function createLogger(level: Config['logLevel'], destination?: Destinatio
 export function terminalLines(write: (text: string) => void): DestinationStream {
   return {
     write(line) {
-      const entry = JSON.parse(line) as Record<string, unknown>;
+      const entry = JSON.parse(line) as Readonly<Record<string, string | number | undefined>>;
       const text = (name: string) => (entry[name] === undefined ? '' : String(entry[name]));
       if (entry['msg'] !== 'request') {
         write(`  ${line}`);

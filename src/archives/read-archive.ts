@@ -1,15 +1,10 @@
 import type { ArchiveLimits } from '../core/limits.ts';
+import type { ArchiveFile } from './archive-file.ts';
 import { invalid, tooLarge } from './refusals.ts';
 import { readTarGz } from './tar.ts';
 import { readZip } from './zip.ts';
 
-/** One regular file of an archive. */
-export interface ArchiveFile {
-  /** Relative, with `/`, no `.` or `..` segment; unique within the archive. */
-  readonly path: string;
-  readonly mode: 0o644 | 0o755;
-  readonly bytes: Uint8Array;
-}
+export type { ArchiveFile };
 
 /**
  * Reads a zip or gzip-compressed tar (told apart by content, never by name or content type), within limits. All or

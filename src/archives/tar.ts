@@ -4,7 +4,7 @@ import { show } from '../core/ids.ts';
 import type { ArchiveLimits } from '../core/limits.ts';
 import { entryPaths, type EntryKind } from './entry-path.ts';
 import { inflateWithin, joinBytes, unpackedCeiling, type Inflated } from './inflate.ts';
-import type { ArchiveFile } from './read-archive.ts';
+import type { ArchiveFile } from './archive-file.ts';
 import { invalid, isLibraryError, tooLarge, tooManyEntries, unsafe } from './refusals.ts';
 
 /**

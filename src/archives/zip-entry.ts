@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { getFileNameLowLevel, type Entry } from 'yauzl';
 import { show } from '../core/ids.ts';
 import type { EntryKind, EntryPaths } from './entry-path.ts';
-import type { ArchiveFile } from './read-archive.ts';
+import type { ArchiveFile } from './archive-file.ts';
 import { invalid, unsafe } from './refusals.ts';
 
 /** Compression methods (APPNOTE 4.4.5). */

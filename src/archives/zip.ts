@@ -3,7 +3,7 @@ import { fromBufferPromise, type Entry, type ZipFile } from 'yauzl';
 import { show } from '../core/ids.ts';
 import type { ArchiveLimits } from '../core/limits.ts';
 import { inflateWithin, unpackedCeiling, type Ceiling, type Inflated } from './inflate.ts';
-import type { ArchiveFile } from './read-archive.ts';
+import type { ArchiveFile } from './archive-file.ts';
 import { invalid, isLibraryError, tooLarge, tooManyEntries } from './refusals.ts';
 import { describeEntry, STORED, type ZipEntry } from './zip-entry.ts';
 import { entryPaths } from './entry-path.ts';

@@ -56,12 +56,10 @@ Example: skillbucket publish ./skills --bundle team`,
     const config = readConfig(io.env);
     const dataDir = path.resolve(values['data-dir'] ?? config.dataDir);
     const paths = localPaths(dataDir);
-    const remote = config.bucket !== undefined && values['data-dir'] === undefined;
-    const tenant = await tenantOf(values.tenant, remote, paths.localFile);
+    const bucketName = values['data-dir'] === undefined ? config.bucket : undefined;
+    const tenant = await tenantOf(values.tenant, bucketName !== undefined, paths.localFile);
     const objects =
-      remote && config.bucket !== undefined
-        ? s3Store(config.bucket, config)
-        : directoryObjectStore(paths.bucket);
+      bucketName === undefined ? directoryObjectStore(paths.bucket) : s3Store(bucketName, config);
 
     const progress = progressLine(io, values['dry-run'] === true ? 'Validating' : 'Publishing');
     const tree = await treeOf(folder, mode);

@@ -182,7 +182,8 @@ export function ruleCompatibility(field: Field | undefined, context: RuleContext
 
 /** Specification, `metadata`: a mapping of text to text. */
 export function ruleMetadata(field: Field | undefined, context: RuleContext): Ruled<Map<string, string>> {
-  if (field === undefined || (field.kind === 'empty' && context.mode === 'lenient')) return good(new Map<string, string>());
+  if (field === undefined || (field.kind === 'empty' && context.mode === 'lenient'))
+    return good(new Map<string, string>());
   if (field.kind !== 'mapping') {
     const message = `\`metadata\` is ${KIND_WORDS[field.kind]}; expected a mapping of text to text.`;
     return { value: new Map(), findings: [breach(context, 'invalid_field', message, field.line)] };

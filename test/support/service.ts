@@ -1,0 +1,130 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { Hono } from 'hono';
+import { pino } from 'pino';
+import { composeService } from '../../src/compose.ts';
+import { DEFAULT_RESOURCE_POLICY, DEFAULT_TOKEN_LIMIT } from '../../src/core/limits.ts';
+import type { ResourcePolicy } from '../../src/core/limits.ts';
+import type { AppEnv } from '../../src/http/route.ts';
+import { startLocalTable } from '../../src/local/local-table.ts';
+import { packageRoot } from '../../src/package-root.ts';
+import { builtinSource } from '../../src/sources/builtin.ts';
+import { directoryObjectStore } from '../../src/storage/directory.ts';
+import type { ObjectStore } from '../../src/storage/object-store.ts';
+import type { Table } from '../../src/storage/table.ts';
+import { issueKey } from '../../src/tenancy/api-keys.ts';
+import type { Scope } from '../../src/tenancy/credential-store.ts';
+import { dynamoCredentialStore } from '../../src/tenancy/credential-store.ts';
+import { newTenantId } from '../../src/tenancy/mint-access.ts';
+import type { ObjectCounts, TableCounts } from './counting.ts';
+import { countingObjects, countingTable } from './counting.ts';
+
+/** A whole service on real parts: directory store on disk, DynamoDB in this process, a clock that tests move. */
+export interface TestService {
+  readonly app: Hono<AppEnv>;
+  readonly objects: ObjectStore;
+  readonly table: Table;
+  /** What was asked of bucket and table since the last `reset`. */
+  readonly counts: { readonly objects: ObjectCounts; readonly table: TableCounts; reset(): void };
+  readonly directory: string;
+  /** Log lines so far, parsed. */
+  readonly logs: Record<string, unknown>[];
+  /** Moves the clock forward. */
+  advance(seconds: number): void;
+  now(): Date;
+  /** Another process on the same bucket and table: nothing in memory is shared. */
+  anotherProcess(): Hono<AppEnv>;
+  issue(tenant: string, scopes?: readonly Scope[]): Promise<string>;
+  close(): Promise<void>;
+}
+
+const ALL_SCOPES: readonly Scope[] = [
+  'catalog:read',
+  'skills:load',
+  'bundles:write',
+  'runtime:write',
+  'policy:write',
+];
+
+export async function startService(
+  options: {
+    readonly resources?: Partial<ResourcePolicy>;
+    readonly withBuiltin?: boolean;
+    readonly wrap?: (objects: ObjectStore) => ObjectStore;
+  } = {},
+): Promise<TestService> {
+  const directory = await mkdtemp(path.join(os.tmpdir(), 'skillbucket-test-'));
+  const counts = {
+    objects: { get: 0, unmodified: 0, put: 0, list: 0, bytes: 0, keys: [] as string[] },
+    table: { get: 0, put: 0, set: 0, delete: 0, query: 0 },
+  };
+  const local = await startLocalTable();
+  const stored = directoryObjectStore(path.join(directory, 'bucket'));
+  const objects = countingObjects(options.wrap?.(stored) ?? stored, counts.objects);
+  const table = countingTable(local.table, counts.table);
+  const logs: Record<string, unknown>[] = [];
+  let offset = 0;
+  const now = () => new Date(Date.now() + offset);
+  const builtinDirectory = path.join(
+    packageRoot(),
+    options.withBuiltin === false ? 'test/corpus/no-builtin' : 'skills-bundle',
+  );
+  const builtin = await builtinSource(builtinDirectory);
+  const logger = pino(
+    { base: null },
+    { write: (line: string) => logs.push(JSON.parse(line) as Record<string, unknown>) },
+  );
+  const compose = () =>
+    composeService({
+      objects,
+      table,
+      builtin,
+      config: {
+        freshnessSeconds: 5,
+        sessionTtlSeconds: 24 * 60 * 60,
+        maxTokens: DEFAULT_TOKEN_LIMIT,
+        resources: { ...DEFAULT_RESOURCE_POLICY, ...options.resources },
+      },
+      logger,
+      now,
+    });
+  const credentials = dynamoCredentialStore(table);
+  return {
+    app: compose(),
+    objects,
+    table,
+    counts: {
+      ...counts,
+      reset() {
+        Object.assign(counts.objects, { get: 0, unmodified: 0, put: 0, list: 0, bytes: 0, keys: [] });
+        Object.assign(counts.table, { get: 0, put: 0, set: 0, delete: 0, query: 0 });
+      },
+    },
+    directory,
+    logs,
+    advance(seconds) {
+      offset += seconds * 1000;
+    },
+    now,
+    anotherProcess: compose,
+    async issue(tenant, scopes = ALL_SCOPES) {
+      const id = newTenantId(tenant);
+      if ((await credentials.findTenant(id)) === undefined) {
+        await credentials.saveTenant({ id, name: tenant, status: 'active', created_at: 0 });
+      }
+      const key = issueKey();
+      await credentials.saveKey(key.secretHash, {
+        id: key.id,
+        tenant: id,
+        scopes: [...scopes],
+        created_at: 0,
+      });
+      return key.key;
+    },
+    async close() {
+      await local.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,11 +1,15 @@
+import path from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import type { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
+import { SkillError } from './core/errors.ts';
 import { createApp } from './http/app.ts';
 import type { AppEnv } from './http/route.ts';
+import { packageRoot } from './package-root.ts';
 import { fileListCache } from './sources/bucket.ts';
+import { builtinSource } from './sources/builtin.ts';
 import { catalogCache } from './sources/composite.ts';
 import { manifestCache } from './sources/manifest-cache.ts';
 import type { SkillSource } from './sources/source.ts';
@@ -51,6 +55,24 @@ export function composeService(parts: ServiceParts): Hono<AppEnv> {
   });
 }
 
+/** The service on S3 and DynamoDB. @throws SkillError invalid_request when bucket or table is not configured */
+export async function composeAws(config: Config, logger: Logger): Promise<Hono<AppEnv>> {
+  const { bucket, table } = config;
+  if (bucket === undefined || table === undefined) {
+    throw new SkillError('invalid_request', {
+      detail: 'Set SKILLBUCKET_BUCKET and SKILLBUCKET_TABLE together.',
+    });
+  }
+  const builtin = await builtinSource(path.join(packageRoot(), 'skills-bundle'));
+  return composeService({
+    objects: s3Store(bucket, config),
+    table: awsTable(table),
+    builtin,
+    config,
+    logger,
+  });
+}
+
 /** The bucket, at the endpoint and with the credentials of the standard AWS environment. */
 export function s3Store(bucket: string, config: Pick<Config, 's3Checksums' | 's3PathStyle'>): ObjectStore {
   const checksums = config.s3Checksums === 'when_required' ? 'WHEN_REQUIRED' : 'WHEN_SUPPORTED';
@@ -62,6 +84,6 @@ export function s3Store(bucket: string, config: Pick<Config, 's3Checksums' | 's3
   return s3ObjectStore(client, { bucket });
 }
 
-export function awsTable(table: string): Table {
+function awsTable(table: string): Table {
   return dynamoTable(new DynamoDBClient({}), { table });
 }

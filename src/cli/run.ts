@@ -54,16 +54,20 @@ export async function run(argv: readonly string[], io: Io, version: string): Pro
   try {
     return await command.run(args, io);
   } catch (error) {
-    return explain(error, command, io);
+    return explain(error, command, args, io);
   }
 }
 
-function explain(error: unknown, command: Command, io: Io): ExitCode {
+function explain(error: unknown, command: Command, args: readonly string[], io: Io): ExitCode {
   if (error instanceof UsageError) {
     io.err(`${styled(io, 'red', error.message)}\n\n${command.help}\n`);
     return 2;
   }
   if (error instanceof SkillError) {
+    if (args.includes('--json')) {
+      const { code, message, findings, fix } = error;
+      io.out(`${JSON.stringify({ outcome: 'refused', code, detail: message, fix, findings }, null, 2)}\n`);
+    }
     printFindings(io, error.findings);
     io.err(`${styled(io, 'red', 'Refused')} (${error.code}): ${error.message}\n`);
     if (error.findings.length === 0) io.err(`fix: ${error.fix}\n`);

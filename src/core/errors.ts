@@ -219,8 +219,8 @@ export const ERRORS = {
   forbidden: entry('forbidden', 'The credential does not allow this.', 'Use a key with the needed scope.'),
   not_found: entry('not_found', 'There is nothing here.', 'Check the path.'),
   payload_too_large: entry('too_large', 'The request body is too large.', 'Send a smaller body.'),
-  rate_limited: entry('limited', 'Too many requests.', 'Wait as Retry-After says.'),
-  unavailable: entry('unavailable', 'The service cannot answer now.', 'Try again as Retry-After says.'),
+  rate_limited: entry('limited', 'Too many requests.', 'Wait a moment, then try again.'),
+  unavailable: entry('unavailable', 'The service cannot answer now.', 'Try again in a moment.'),
   internal: entry(
     'internal',
     'Something went wrong on our side.',

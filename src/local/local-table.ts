@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb';
+import { ClassicLevel } from 'classic-level';
 import type { Table } from '../storage/table.ts';
 import { dynamoTable } from '../storage/table.ts';
 
@@ -17,6 +18,7 @@ export interface LocalTable {
  * data there (one process at a time), without one in memory.
  */
 export async function startLocalTable(options: { readonly path?: string } = {}): Promise<LocalTable> {
+  if (options.path !== undefined) await requireUnlocked(options.path);
   const server = createDynalite({ ...options, createTableMs: 0 });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -42,6 +44,13 @@ export async function startLocalTable(options: { readonly path?: string } = {}):
         });
       }),
   };
+}
+
+/** dynalite ends the process when its database is in use; so that is found out before. */
+async function requireUnlocked(path: string): Promise<void> {
+  const database = new ClassicLevel(path);
+  await database.open();
+  await database.close();
 }
 
 async function createTable(client: DynamoDBClient): Promise<void> {

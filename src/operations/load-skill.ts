@@ -21,6 +21,8 @@ export interface LoadSkillInput {
   /** Load from exactly these bundles; only together with `trust`. */
   readonly bundles?: readonly BundleId[];
   readonly trust: boolean;
+  /** The digest of a descriptor that was listed before: another state is refused (N4). */
+  readonly digest?: Digest;
 }
 
 /** The tool result of `load_skill` (contract, "Tool results"). */
@@ -51,11 +53,16 @@ export interface LoadedSkill {
  * Activates a skill in a session (J2, J16, J17): one object read and one conditional write, side by side. A second load
  * answers from the version that the session keeps, until it is released.
  *
- * @throws SkillError skill_not_found, untrusted_skill_path, unavailable; nothing stays activated then
+ * @throws SkillError skill_not_found, skill_changed, untrusted_skill_path, unavailable; nothing stays activated then
  */
 export async function loadSkill(access: TenantAccess, input: LoadSkillInput): Promise<LoadedSkill> {
   const skill = await findSkill(access, input);
   const { entry } = skill;
+  if (input.digest !== undefined && input.digest !== entry.digest) {
+    throw new SkillError('skill_changed', {
+      detail: `The skill "${input.name}" is not the one that was listed any more.`,
+    });
+  }
   const fresh = newActivation(access, skill, input.session);
   const [read, begun] = await Promise.allSettled([
     readActivated(access, skill.root, fresh),

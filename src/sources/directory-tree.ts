@@ -1,11 +1,13 @@
+import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Finding } from '../core/errors.ts';
 import { finding, SkillError } from '../core/errors.ts';
+import { show } from '../core/ids.ts';
 import type { ValidationMode } from '../core/format/rules.ts';
 import { MAX_PUBLISH_DIRECTORIES, MAX_PUBLISHED_FILE_BYTES } from '../core/limits.ts';
 import { isSkillMd, reasonToLeaveOut } from '../core/manifest/plan.ts';
-import { listDirectory, readRegularFile } from './file-system.ts';
+import { isSystemError, listDirectory, readRegularFile } from './file-system.ts';
 import type { SkillTree, TreeFile } from './skill-tree.ts';
 
 /**
@@ -18,8 +20,7 @@ export async function directoryTree(directory: string, mode: ValidationMode): Pr
   const root = path.resolve(directory);
   const files: TreeFile[] = [];
   const findings: Finding[] = [];
-  const identities = new Map<string, string>();
-  const links: { identity: string; path: string }[] = [];
+  const linked = new Map<string, string[]>();
   let visited = 0;
 
   async function visit(relative: string): Promise<void> {
@@ -55,11 +56,19 @@ export async function directoryTree(directory: string, mode: ValidationMode): Pr
 
   async function addFile(inside: string): Promise<void> {
     const file = path.join(root, inside);
-    const stats = await lstat(file);
+    let stats: Stats;
+    try {
+      stats = await lstat(file);
+    } catch (error) {
+      // Gone since it was listed, or named in bytes that are no text.
+      if (!isSystemError(error)) throw error;
+      const message = `${show(inside)} cannot be read (${error.code}).`;
+      findings.push(finding('error', 'unreadable', message, { file: inside }));
+      return;
+    }
     if (stats.nlink > 1) {
       const identity = `${stats.dev}:${stats.ino}`;
-      if (isSkillMd(inside)) identities.set(identity, inside);
-      else links.push({ identity, path: inside });
+      linked.set(identity, [...(linked.get(identity) ?? []), inside]);
     }
     files.push({
       path: inside,
@@ -70,14 +79,20 @@ export async function directoryTree(directory: string, mode: ValidationMode): Pr
   }
 
   await visit('');
-  for (const { identity, path: alias } of links) {
-    const original = identities.get(identity);
-    if (original === undefined) continue;
-    findings.push(
-      finding('error', 'hard_link_refused', `${alias} is a hard link of ${original}.`, { file: alias }),
-    );
-  }
-  return { rootName: path.basename(root), files, findings };
+  return { rootName: path.basename(root), files, findings: [...findings, ...aliasesOfSkillMd(linked)] };
+}
+
+/** A second name of a SKILL.md would be a way around the rule that SKILL.md is not a resource (J20). */
+function aliasesOfSkillMd(linked: ReadonlyMap<string, readonly string[]>): readonly Finding[] {
+  return [...linked.values()].flatMap((paths) => {
+    const original = paths.find(isSkillMd);
+    if (original === undefined) return [];
+    return paths
+      .filter((one) => one !== original)
+      .map((alias) =>
+        finding('error', 'hard_link_refused', `${alias} is a hard link of ${original}.`, { file: alias }),
+      );
+  });
 }
 
 function notAFile(inside: string, isLink: boolean, mode: ValidationMode): Finding {

@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs';
 import path from 'node:path';
 import { shadowed } from '../core/catalog/catalog.ts';
 import type { Finding } from '../core/errors.ts';
@@ -60,7 +61,8 @@ export async function discoverSkills(given: readonly string[] | DiscoveryOptions
   const maxDepth = options.maxDepth ?? MAX_DISCOVERY_DEPTH;
   const maxDirectories = options.maxDirectories ?? MAX_DISCOVERY_DIRECTORIES;
   const excluded = new Set(options.excludeDirectories ?? EXCLUDED_DIRECTORIES);
-  const roots = options.paths.map((one) => path.resolve(one));
+  // A root named twice is one root: its skills do not shadow themselves.
+  const roots = [...new Set(options.paths.map((one) => path.resolve(one)))];
   for (const root of roots) await requireTrust(root, options.trust);
 
   const winners = new Map<string, DiscoveredSkill>();
@@ -80,11 +82,10 @@ export async function discoverSkills(given: readonly string[] | DiscoveryOptions
       findings.push(finding('warning', 'unreadable', `${directory} is ${entries}.`, { file: directory }));
       return;
     }
-    const candidates = entries.filter((entry) => isSkillMd(entry.name) && !entry.isDirectory());
-    const skillMd = candidates.find((entry) => entry.name === SKILL_FILE_NAME) ?? candidates[0];
+    const skillMd = skillMdAmong(entries);
     if (skillMd !== undefined) {
       // What lies below a skill belongs to it.
-      directories.push({ path: directory, state: await readSkill(root, directory, skillMd.name) });
+      directories.push({ path: directory, state: await readSkill(root, directory, skillMd) });
       return;
     }
     directories.push({ path: directory, state: 'not_a_skill' });
@@ -115,13 +116,21 @@ export async function discoverSkills(given: readonly string[] | DiscoveryOptions
     const selected = winners.get(parsed.metadata.name);
     if (selected === undefined)
       winners.set(parsed.metadata.name, { ...parsed.metadata, root, directory, file });
-    else findings.push(shadowed(parsed.metadata.name, selected.file, file));
+    else if (selected.file !== file) findings.push(shadowed(parsed.metadata.name, selected.file, file));
     return 'skill';
   }
 
   for (const root of roots) await visit(root, root, 0);
   const skills = [...winners.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   return { skills, findings, directories };
+}
+
+/** The name of a directory's SKILL.md: that spelling first, then any other (lenient tells it). */
+export function skillMdAmong(entries: readonly Dirent[]): string | undefined {
+  const names = entries
+    .filter((entry) => isSkillMd(entry.name) && !entry.isDirectory())
+    .map((entry) => entry.name);
+  return names.includes(SKILL_FILE_NAME) ? SKILL_FILE_NAME : names[0];
 }
 
 function isPathList(given: readonly string[] | DiscoveryOptions): given is readonly string[] {

@@ -4,19 +4,20 @@ import { constants } from 'node:fs';
 import { link, lstat, mkdir, open, readdir, rename, symlink, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { SkillError } from '../core/errors.ts';
-import { encodeUtf8 } from '../core/format/utf8.ts';
+import { FOLDER, namesOf, segmentOf } from './file-names.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
+import { sharedSync } from './shared-sync.ts';
 
 /**
  * A bucket in a directory, shared safely by any number of processes. See docs/decisions/directory-store.md.
  *
- * The first state of key `k` is the file `k`. Later states are `k~/2`, `k~/3`, …: the highest number is current. A
+ * The first state of key `d/k` is the file `d+/k`. Later states are `d+/k~/2`, `d+/k~/3`, …: the highest is current. A
  * state comes to be by one link(2), which the file system lets exactly one writer win, and which shows the whole
  * content or nothing; no state is ever overwritten, so there is no lock to be left behind by a killed process.
- * Superseded states become markers, so that their numbers stay taken.
+ * Superseded states become markers, so that their numbers stay taken. A directory that is missing is an empty bucket.
  */
 export function directoryObjectStore(root: string): ObjectStore {
-  const fileOf = (key: string): string => path.join(root, ...segments(key));
+  const fileOf = (key: string): string => path.join(root, ...namesOf(key));
   const unfinished = path.join(root, UNFINISHED);
   const syncDirectory = sharedSync();
 
@@ -35,7 +36,8 @@ export function directoryObjectStore(root: string): ObjectStore {
     } catch (error) {
       throw unavailable(error);
     } finally {
-      await unlink(temporary).catch(ignoreCodes('ENOENT'));
+      // The outcome stands whatever happens to the file beside it.
+      await unlink(temporary).catch(ignoreSystemErrors);
     }
   }
 
@@ -82,19 +84,24 @@ export function directoryObjectStore(root: string): ObjectStore {
       await symlink('superseded', temporary);
       await rename(temporary, file);
     } catch (error) {
-      // Where links are not allowed (Windows without the privilege) the bytes stay, which is harmless.
-      if (!hasCode(error, 'EPERM', 'EACCES', 'ENOSPC')) throw unavailable(error);
+      // The write is done. Where links are not allowed (Windows without the privilege) or there is no room for one,
+      // the superseded bytes stay, which is harmless.
+      ignoreSystemErrors(error);
+      await unlink(temporary).catch(ignoreSystemErrors);
     }
   }
 
   return {
     async get(key, unless) {
       const file = fileOf(key);
-      for (;;) {
+      for (let seen = 0; ;) {
         const state = await currentState(file);
         const found = await readState(state.file, state.version, unless);
-        // Superseded between looking and opening: look again. The number only rises, so this ends.
         if (found !== 'superseded') return found;
+        // Superseded between looking and opening: look again. The number only rises, so this ends; a highest state
+        // that is only a marker was damaged from outside (an incomplete restore).
+        if (state.version === seen) throw unavailable(systemError('ESTALE', state.file));
+        seen = state.version;
       }
     },
 
@@ -122,34 +129,31 @@ export function directoryObjectStore(root: string): ObjectStore {
 const UNFINISHED = '.unfinished';
 const versionsOf = (file: string): string => `${file}~`;
 
-/** Key segments become file names; what a file system could read otherwise is encoded. */
-function segments(key: string): string[] {
-  const parts = key.split('/');
-  if (key === '' || parts.some((part) => part === ''))
-    throw new TypeError(`Not an object key: ${JSON.stringify(key)}`);
-  return parts.map(encodeSegment);
-}
-
-function encodeSegment(segment: string): string {
-  const encoded = segment.replaceAll(/[^A-Za-z0-9._-]/g, (character) =>
-    [...encodeUtf8(character)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
-  );
-  return /^\.+$/.test(encoded) || encoded.startsWith('.') ? `%2e${encoded.slice(1)}` : encoded;
-}
-
-function decodeSegment(name: string): string {
-  return decodeURIComponent(name);
-}
-
 interface State {
   readonly file: string;
   readonly version: number;
 }
 
 async function currentState(file: string): Promise<State> {
-  const names = await namesIn(versionsOf(file));
-  const version = Math.max(1, ...names.map((entry) => Number(entry.name)).filter(Number.isInteger));
-  return version === 1 ? { file, version } : { file: path.join(versionsOf(file), String(version)), version };
+  const stateOf = (version: number): string => path.join(versionsOf(file), String(version));
+  if (!(await isTaken(stateOf(2)))) return { file, version: 1 };
+  let version = 2;
+  for (const { name } of await namesIn(versionsOf(file))) {
+    if (/^\d+$/.test(name)) version = Math.max(version, Number(name));
+  }
+  // A listing may miss what is created or replaced while it is read. The numbers have no gaps, so this finds the end.
+  while (await isTaken(stateOf(version + 1))) version += 1;
+  return { file: stateOf(version), version };
+}
+
+async function isTaken(file: string): Promise<boolean> {
+  try {
+    await lstat(file);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false;
+    throw unavailable(error);
+  }
 }
 
 async function readState(
@@ -161,8 +165,9 @@ async function readState(
   try {
     handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
-    if (hasCode(error, 'ELOOP')) return 'superseded';
+    // A marker is a link to nothing: not followed here, and not to be found on Windows, which has no O_NOFOLLOW.
+    if (version > 1 && hasCode(error, 'ELOOP', 'ENOENT')) return 'superseded';
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw unavailable(error);
   }
   try {
@@ -181,7 +186,7 @@ async function etagOf(file: string, version: number): Promise<string | undefined
     const stats = await lstat(file, { bigint: true });
     return stats.isFile() ? tag(version, stats) : undefined;
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw unavailable(error);
   }
 }
@@ -191,56 +196,18 @@ function tag(version: number, stats: { readonly mtimeNs: bigint; readonly size: 
   return `"${version}-${stats.mtimeNs.toString(36)}-${stats.size.toString(36)}"`;
 }
 
-/** Makes directories durable; callers that come while one is being synced share the next sync. */
-function sharedSync(): (directory: string) => Promise<void> {
-  const running = new Map<string, Promise<void>>();
-  const waiting = new Map<string, Promise<void>>();
-  return (directory) => {
-    const current = running.get(directory);
-    if (current === undefined) {
-      const run = syncOnce(directory).finally(() => running.delete(directory));
-      running.set(directory, run);
-      return run;
-    }
-    const next = waiting.get(directory);
-    if (next !== undefined) return next;
-    // The running sync may have begun before this caller's change; only one that begins after it counts.
-    const later = current
-      .catch(() => undefined)
-      .then(() => {
-        waiting.delete(directory);
-        const run = syncOnce(directory).finally(() => running.delete(directory));
-        running.set(directory, run);
-        return run;
-      });
-    waiting.set(directory, later);
-    return later;
-  };
-}
-
-async function syncOnce(directory: string): Promise<void> {
-  // Windows cannot open a directory to sync it.
-  if (process.platform === 'win32') return;
-  const handle = await open(directory, constants.O_RDONLY);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
 async function* walk(directory: string, base: string, prefix: string): AsyncGenerator<string> {
-  const entries = await namesIn(directory);
-  for (const entry of entries) {
-    if (entry.name === UNFINISHED || entry.name.endsWith('~')) continue;
-    const key = base + decodeSegment(entry.name);
-    if (entry.isDirectory()) {
-      const inside = `${key}/`;
-      if (inside.startsWith(prefix) || prefix.startsWith(inside)) {
-        yield* walk(path.join(directory, entry.name), inside, prefix);
-      }
-    } else if (key.startsWith(prefix)) {
-      yield key;
+  for (const entry of await namesIn(directory)) {
+    const { name } = entry;
+    const folder = name.endsWith(FOLDER);
+    const segment = segmentOf(folder ? name.slice(0, -FOLDER.length) : name);
+    if (segment === undefined || entry.isDirectory() !== folder) continue;
+    const key = base + segment;
+    const inside = `${key}/`;
+    if (!folder) {
+      if (key.startsWith(prefix)) yield key;
+    } else if (inside.startsWith(prefix) || prefix.startsWith(inside)) {
+      yield* walk(path.join(directory, name), inside, prefix);
     }
   }
 }
@@ -249,7 +216,7 @@ async function namesIn(directory: string): Promise<Dirent[]> {
   try {
     return await readdir(directory, { withFileTypes: true });
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return [];
+    if (hasCode(error, 'ENOENT')) return [];
     throw unavailable(error);
   }
 }
@@ -258,10 +225,12 @@ function hasCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
-function ignoreCodes(...codes: string[]): (error: unknown) => void {
-  return (error) => {
-    if (!hasCode(error, ...codes)) throw unavailable(error);
-  };
+function ignoreSystemErrors(error: unknown): void {
+  if (!(error instanceof Error && 'code' in error)) throw error;
+}
+
+function systemError(code: string, file: string): Error {
+  return Object.assign(new Error(`${code}: ${file}`), { code });
 }
 
 function unavailable(error: unknown): unknown {

@@ -1,10 +1,12 @@
 /**
  * The port to a bucket. Expected outcomes are answered with literals and not thrown; what cannot be answered now is
  * thrown as `SkillError("unavailable")`, so "absent" is never confused with "try again".
+ *
+ * A key is well-formed Unicode: segments of at most 80 bytes, none empty, with `/` between them.
  */
 export interface StoredObject {
   readonly bytes: Uint8Array;
-  /** Opaque; equal only for the same stored state. */
+  /** Opaque; of one key, equal only for the same bytes. S3 gives it again when the same bytes come again. */
   readonly etag: string;
 }
 
@@ -15,8 +17,9 @@ export interface ObjectStore {
   /** The object; `undefined` when there is none; `"unmodified"` when it still has the ETag `unless`. */
   get(key: string, unless?: string): Promise<StoredObject | 'unmodified' | undefined>;
   /**
-   * Writes the whole object or nothing, durably. Of several writers with the same condition exactly one is told an
-   * ETag; all others are told `"stale"`, and so is a writer whose ETag names an object that is not there.
+   * Writes the whole object or nothing, durably. Of several writers with the same condition and different bytes
+   * exactly one is told an ETag; all others are told `"stale"`, and so is a writer whose ETag names an object that is
+   * not there.
    */
   put(key: string, bytes: Uint8Array, condition: PutCondition): Promise<{ readonly etag: string } | 'stale'>;
   /** Every key that begins with `prefix`, in no promised order. For maintenance and never for serving (D1). */

@@ -28,31 +28,34 @@ export function s3ObjectStore(client: S3Client, options: { readonly bucket: stri
         return { bytes: await answer.Body.transformToByteArray(), etag: answer.ETag };
       } catch (error) {
         if (isAnswer(error, 304)) return 'unmodified';
-        if (error instanceof S3ServiceException && error.name === 'NoSuchKey') return undefined;
+        if (isNoSuchKey(error)) return undefined;
         throw unavailable(error);
       }
     },
 
     async put(key, bytes, condition) {
-      try {
-        const answer = await client.send(
-          new PutObjectCommand({
-            Bucket,
-            Key: key,
-            Body: bytes,
-            ContentType: key.endsWith('.json') ? 'application/json' : 'application/octet-stream',
-            ...(condition === 'absent' ? { IfNoneMatch: '*' } : { IfMatch: condition.matches }),
-          }),
-        );
-        if (answer.ETag === undefined) throw new Error(`S3 stored ${key} without an ETag.`);
-        return { etag: answer.ETag };
-      } catch (error) {
-        // 412: the condition does not hold. 409: another conditional write to this key is under way. 404: If-Match on
-        // an object that is not there (S3 User Guide, "Conditional writes").
-        if (isAnswer(error, 412) || isAnswer(error, 409)) return 'stale';
-        if (condition !== 'absent' && error instanceof S3ServiceException && error.name === 'NoSuchKey')
-          return 'stale';
-        throw unavailable(error);
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          const answer = await client.send(
+            new PutObjectCommand({
+              Bucket,
+              Key: key,
+              Body: bytes,
+              ContentType: key.endsWith('.json') ? 'application/json' : 'application/octet-stream',
+              ...(condition === 'absent' ? { IfNoneMatch: '*' } : { IfMatch: condition.matches }),
+            }),
+          );
+          if (answer.ETag === undefined) throw new Error(`S3 stored ${key} without an ETag.`);
+          return { etag: answer.ETag };
+        } catch (error) {
+          // 412: the condition does not hold. 404: If-Match on an object that is not there (S3 User Guide,
+          // "Conditional writes").
+          if (isAnswer(error, 412)) return 'stale';
+          if (condition !== 'absent' && isNoSuchKey(error)) return 'stale';
+          // 409: another operation on this key is under way, and nothing is known yet; S3 says to try again. "Stale"
+          // would make a caller believe in an object that may never come to be.
+          if (!isAnswer(error, 409) || attempt === ATTEMPTS) throw unavailable(error);
+        }
       }
     },
 
@@ -75,6 +78,14 @@ export function s3ObjectStore(client: S3Client, options: { readonly bucket: stri
       } while (token !== undefined);
     },
   };
+}
+
+/** Tries of a write that S3 answers with a conflict. */
+const ATTEMPTS = 5;
+
+/** Not every 404: a missing bucket is no absent object. */
+function isNoSuchKey(error: unknown): boolean {
+  return error instanceof S3ServiceException && error.name === 'NoSuchKey';
 }
 
 function isAnswer(error: unknown, status: number): boolean {

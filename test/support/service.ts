@@ -10,6 +10,7 @@ import type { AppEnv } from '../../src/http/route.ts';
 import { startLocalTable } from '../../src/local/local-table.ts';
 import { packageRoot } from '../../src/package-root.ts';
 import { builtinSource } from '../../src/sources/builtin.ts';
+import type { SkillSource } from '../../src/sources/source.ts';
 import { directoryObjectStore } from '../../src/storage/directory.ts';
 import type { ObjectStore } from '../../src/storage/object-store.ts';
 import type { Table } from '../../src/storage/table.ts';
@@ -47,6 +48,14 @@ const ALL_SCOPES: readonly Scope[] = [
   'policy:write',
 ];
 
+/** Most tests want to count just their own skills. */
+const noBuiltin: SkillSource = {
+  root: { owner: 'builtin', bundle: 'builtin' },
+  discover: () => Promise.resolve(undefined),
+  files: () => Promise.reject(new Error('no built-in skills here')),
+  read: () => Promise.reject(new Error('no built-in skills here')),
+};
+
 export async function startService(
   options: {
     readonly resources?: Partial<ResourcePolicy>;
@@ -66,11 +75,8 @@ export async function startService(
   const logs: Record<string, unknown>[] = [];
   let offset = 0;
   const now = () => new Date(Date.now() + offset);
-  const builtinDirectory = path.join(
-    packageRoot(),
-    options.withBuiltin === false ? 'test/corpus/no-builtin' : 'skills-bundle',
-  );
-  const builtin = await builtinSource(builtinDirectory);
+  const builtin =
+    options.withBuiltin === true ? await builtinSource(path.join(packageRoot(), 'skills-bundle')) : noBuiltin;
   const logger = pino(
     { base: null },
     { write: (line: string) => logs.push(JSON.parse(line) as Record<string, unknown>) },

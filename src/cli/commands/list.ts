@@ -1,3 +1,5 @@
+import path from 'node:path';
+import { hasErrors } from '../../core/errors.ts';
 import { discoverSkills } from '../../sources/discovery.ts';
 import type { Command } from '../io.ts';
 import { UsageError } from '../io.ts';
@@ -15,11 +17,15 @@ reported. Naming a folder here is the decision to trust it.
 
   --json   skills and findings for a program
 
+Exit code: 0 listed, 1 some SKILL.md has errors, 2 a folder could not be read.
+
 Example: skillbucket list ./skills ~/.agents/skills`,
 
   async run(args, io) {
     const { values, positionals } = readOptions(args, { json: { type: 'boolean' } });
-    if (positionals.length === 0) throw new UsageError('Name one or more folders.');
+    // An empty name would be the current folder, which a script with an unset variable does not mean.
+    if (positionals.length === 0 || positionals.includes(''))
+      throw new UsageError('Name one or more folders.');
     const { skills, findings, directories } = await discoverSkills(positionals);
     if (values.json === true) {
       const listed = skills.map(({ name, description, tags, version, file }) => ({
@@ -40,6 +46,8 @@ Example: skillbucket list ./skills ~/.agents/skills`,
       const notes = summaryOf(findings);
       io.err(`${countOf(skills.length, 'skill')}${notes === '' ? '' : `; ${notes}`}\n`);
     }
-    return findings.some((one) => one.severity === 'error') ? 1 : 0;
+    const roots = new Set(positionals.map((one) => path.resolve(one)));
+    if (directories.some((one) => one.state === 'unreadable' && roots.has(one.path))) return 2;
+    return hasErrors(findings) ? 1 : 0;
   },
 };

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { Logger } from 'pino';
-import { awsTable, composeService, s3Store } from '../../compose.ts';
+import { composeAws } from '../../compose.ts';
 import type { Config } from '../../config.ts';
 import { readConfig } from '../../config.ts';
 import { SkillError } from '../../core/errors.ts';
@@ -14,8 +14,6 @@ import { startEmbedded } from '../../local/embedded.ts';
 import type { LocalFile } from '../../local/seed.ts';
 import { writeLocalFile } from '../../local/seed.ts';
 import { createLogger, terminalLines } from '../../log.ts';
-import { packageRoot } from '../../package-root.ts';
-import { builtinSource } from '../../sources/builtin.ts';
 import { isSystemError } from '../../sources/file-system.ts';
 import type { Command, Io } from '../io.ts';
 import { UsageError } from '../io.ts';
@@ -72,18 +70,8 @@ async function serveEmbedded(config: Config, io: Io): Promise<0> {
 }
 
 async function serveAws(config: Config, io: Io): Promise<0> {
-  if (config.bucket === undefined || config.table === undefined) {
-    throw new UsageError('Set SKILLBUCKET_BUCKET and SKILLBUCKET_TABLE together.');
-  }
-  const app = composeService({
-    objects: s3Store(config.bucket, config),
-    table: awsTable(config.table),
-    builtin: await builtinSource(path.join(packageRoot(), 'skills-bundle')),
-    config,
-    logger: loggerFor(config, io),
-  });
-  const { server, url } = await listen(app, config);
-  io.out(`Skillbucket listens at ${url} (bucket ${config.bucket}, table ${config.table}).\n`);
+  const { server, url } = await listen(await composeAws(config, loggerFor(config, io)), config);
+  io.out(`Skillbucket listens at ${url} (bucket ${config.bucket ?? ''}, table ${config.table ?? ''}).\n`);
   await io.stopped();
   await stop(server);
   return 0;

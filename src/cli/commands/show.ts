@@ -2,9 +2,9 @@ import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { SkillError } from '../../core/errors.ts';
 import { parseSkill } from '../../core/format/skill-document.ts';
-import { SKILL_FILE_NAME } from '../../core/format/rules.ts';
 import { MAX_SKILL_MD_BYTES } from '../../core/limits.ts';
-import { isSystemError, readRegularFile } from '../../sources/file-system.ts';
+import { skillMdAmong } from '../../sources/discovery.ts';
+import { isSystemError, listDirectory, readRegularFile } from '../../sources/file-system.ts';
 import type { Command } from '../io.ts';
 import { onlyOne, readOptions } from '../options.ts';
 import { printFindings, styled } from '../print.ts';
@@ -61,11 +61,14 @@ Example: skillbucket show skills-bundle/sql-review --body`,
 };
 
 async function skillFileOf(given: string): Promise<string> {
-  try {
-    const stats = await lstat(given);
-    return stats.isDirectory() ? path.join(given, SKILL_FILE_NAME) : given;
-  } catch (error) {
+  const stats = await lstat(given).catch((error: unknown) => {
     if (!isSystemError(error)) throw error;
     throw new SkillError('unreadable', { detail: `${given} cannot be read (${error.code}).` });
-  }
+  });
+  if (!stats.isDirectory()) return given;
+  const entries = await listDirectory(given);
+  if (typeof entries === 'string') throw new SkillError('unreadable', { detail: `${given} is ${entries}.` });
+  const name = skillMdAmong(entries);
+  if (name === undefined) throw new SkillError('no_skills_found', { detail: `${given} has no SKILL.md.` });
+  return path.join(given, name);
 }

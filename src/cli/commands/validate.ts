@@ -1,3 +1,6 @@
+import { finding, SkillError } from '../../core/errors.ts';
+import type { ValidationMode } from '../../core/format/skill-document.ts';
+import type { Validation } from '../../operations/validate-tree.ts';
 import { validateTree } from '../../operations/validate-tree.ts';
 import type { Command } from '../io.ts';
 import { UsageError } from '../io.ts';
@@ -31,7 +34,7 @@ Example: skillbucket validate ./skills --strict`,
     const mode = values.lenient === true ? 'lenient' : 'strict';
     const results = [];
     for (const given of positionals) {
-      results.push({ path: given, ...(await validateTree(await treeOf(given, mode), mode)) });
+      results.push({ path: given, ...(await validated(given, mode)) });
     }
     const findings = results.flatMap((one) => one.findings);
     const failed =
@@ -52,3 +55,19 @@ Example: skillbucket validate ./skills --strict`,
     return failed ? 1 : 0;
   },
 };
+
+/** An archive that is refused as a whole is an answer about it, as findings are; what cannot be read is none. */
+async function validated(given: string, mode: ValidationMode): Promise<Validation> {
+  try {
+    return await validateTree(await treeOf(given, mode), mode);
+  } catch (error) {
+    if (!(error instanceof SkillError) || !['invalid', 'too_large'].includes(error.kind)) throw error;
+    const { code, message, fix } = error;
+    return {
+      valid: false,
+      mode,
+      skills: [],
+      findings: [finding('error', code, message, { file: given, fix })],
+    };
+  }
+}

@@ -34,6 +34,6 @@ export function tokenLimit(value: unknown, name = 'max_tokens'): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_TOKEN_LIMIT)
     return value;
   throw new SkillError('invalid_request', {
-    detail: `${name} is a whole number from 1 to ${MAX_TOKEN_LIMIT}; got ${typeof value === 'number' ? value : JSON.stringify(value)}.`,
+    detail: `${name} is a whole number from 1 to ${MAX_TOKEN_LIMIT}; got ${typeof value === 'number' ? value : typeof value}.`,
   });
 }

@@ -14,6 +14,7 @@ export interface FencedFile {
 }
 
 const LF = 0x0a;
+const HYPHEN = 0x2d;
 
 /**
  * Finds the frontmatter (Agent Skills specification, "Frontmatter"). A fence is a whole line of `---`, blanks after it
@@ -70,6 +71,10 @@ function tooLarge(file: string): Finding {
 function otherEncoding(bytes: Uint8Array): string | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return bytes[2] === 0 && bytes[3] === 0 ? 'UTF-32' : 'UTF-16LE';
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'UTF-16BE';
+  // Without a byte order mark the first hyphen tells.
+  if (bytes[0] === HYPHEN && bytes[1] === 0) return bytes[2] === 0 ? 'UTF-32' : 'UTF-16LE';
+  if (bytes[0] === 0 && bytes[1] === HYPHEN) return 'UTF-16BE';
+  if (bytes[0] === 0 && bytes[1] === 0) return 'UTF-32';
   return undefined;
 }
 
@@ -85,7 +90,7 @@ function lineEnd(bytes: Uint8Array, from: number): number {
 
 function isFence(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start < 3) return false;
-  for (let at = start; at < start + 3; at += 1) if (bytes[at] !== 0x2d) return false;
+  for (let at = start; at < start + 3; at += 1) if (bytes[at] !== HYPHEN) return false;
   for (let at = start + 3; at < end; at += 1) {
     const byte = bytes[at];
     // Blank, tab, and the carriage return of CRLF.

@@ -135,7 +135,7 @@ export function ruleDescription(field: Field | undefined, context: RuleContext):
   if (text.value === undefined) return text;
   const findings = [...text.findings];
   let value = text.value;
-  if (value.trim() === '') {
+  if (!VISIBLE.test(value)) {
     return {
       value: undefined,
       findings: [
@@ -191,37 +191,69 @@ export function ruleMetadata(field: Field | undefined, context: RuleContext): Ru
   const value = new Map<string, string>();
   const findings: Finding[] = [];
   for (const entry of field.entries) {
-    value.set(entry.key, entry.text);
+    value.set(entry.key, entry.kind === 'empty' ? '' : entry.text);
+    findings.push(...commentFindings(entry, context, `metadata.${entry.key}`));
     if (entry.kind === 'text') continue;
-    const message = `\`metadata.${entry.key}\` is ${KIND_WORDS[entry.kind]}; expected text.`;
-    const fix =
-      entry.kind === 'mapping' || entry.kind === 'list'
-        ? `Write it as one text, or move its parts to keys such as \`${entry.key}.part\`.`
-        : `Put the value in quotes: ${entry.key}: ${JSON.stringify(entry.text)}`;
+    const message = `${named(`metadata.${entry.key}`)} is ${KIND_WORDS[entry.kind]}; expected text.`;
+    const fix = isCollection(entry)
+      ? `Write it as one text, or move its parts to keys such as \`${entry.key}.part\`.`
+      : `Put the value in quotes: ${entry.key}: ${JSON.stringify(entry.text)}`;
     findings.push(breach(context, 'invalid_field', message, entry.line, fix));
   }
   return { value, findings };
 }
 
-/** Specification, `allowed-tools`: one space-separated text. Advisory wherever it is used (J25). */
+/**
+ * Specification, `allowed-tools`: one space-separated text. Advisory wherever it is used (J25), but never lost: what
+ * cannot be read as tools is an error in both modes.
+ */
 export function ruleAllowedTools(field: Field | undefined, context: RuleContext): Ruled<readonly string[]> {
   if (field === undefined) return good([]);
+  const findings = commentFindings(field, context);
   if (field.kind === 'text') {
-    const tools = splitTools(field.text);
-    if (!/,(?![^(]*\))/.test(field.text)) return good(tools);
+    const { tools, byComma } = splitTools(field.text);
+    if (!byComma) return { value: tools, findings };
     const message = '`allowed-tools` is separated by spaces, not commas.';
-    return { value: tools, findings: [note('warning', context, 'invalid_field', message, field.line)] };
+    return {
+      value: tools,
+      findings: [...findings, note('warning', context, 'invalid_field', message, field.line)],
+    };
   }
   const message = `\`allowed-tools\` is ${KIND_WORDS[field.kind]}; expected one text separated by spaces.`;
-  const findings = [breach(context, 'invalid_field', message, field.line)];
-  if (field.kind === 'list')
-    return { value: field.entries.flatMap((item) => splitTools(item.text)), findings };
-  return { value: field.kind === 'mapping' ? [] : splitTools(field.text), findings };
+  if (field.kind === 'mapping' || field.entries.some(isCollection)) {
+    return { value: undefined, findings: [note('error', context, 'invalid_field', message, field.line)] };
+  }
+  findings.push(breach(context, 'invalid_field', message, field.line));
+  if (field.kind === 'empty') return { value: [], findings };
+  if (field.kind !== 'list') return { value: splitTools(field.text).tools, findings };
+  findings.push(...field.entries.flatMap((item) => commentFindings(item, context, field.key)));
+  const items = field.entries.filter((item) => item.kind !== 'empty');
+  return { value: items.flatMap((item) => splitTools(item.text).tools), findings };
+}
+
+function isCollection(field: Field): boolean {
+  return field.kind === 'mapping' || field.kind === 'list';
 }
 
 /** Splits at blanks and commas outside parentheses: `Bash(git add *), Read` is two tools. */
-export function splitTools(text: string): string[] {
-  return text.match(/(?:[^\s,(]|\([^)]*\)?)+/g) ?? [];
+export function splitTools(text: string): { readonly tools: readonly string[]; readonly byComma: boolean } {
+  const tools: string[] = [];
+  let tool = '';
+  let depth = 0;
+  let byComma = false;
+  for (const character of text) {
+    if (depth === 0 && /[\s,]/.test(character)) {
+      byComma ||= character === ',';
+      if (tool !== '') tools.push(tool);
+      tool = '';
+      continue;
+    }
+    if (character === '(') depth += 1;
+    if (character === ')' && depth > 0) depth -= 1;
+    tool += character;
+  }
+  if (tool !== '') tools.push(tool);
+  return { tools, byComma };
 }
 
 /** Specification: no other top-level fields. Lenient keeps them verbatim. */
@@ -232,7 +264,7 @@ export function ruleKnownFields(fields: readonly Field[], context: RuleContext):
       breach(
         context,
         'unknown_field',
-        `\`${field.key}\` (${KIND_WORDS[field.kind]}) is not a field of the specification.`,
+        `${named(field.key)} (${KIND_WORDS[field.kind]}) is not a field of the specification.`,
         field.line,
       ),
     );
@@ -255,42 +287,45 @@ function missing(name: string, field: Field | undefined, context: RuleContext): 
 // eslint-disable-next-line no-control-regex -- control characters are just what this looks for
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 
+/** Anything but white space and marks of no width. */
+const VISIBLE = /[^\s\p{Z}\p{C}]/u;
+
+/** An author's key in a message: short, without control characters. */
+function named(key: string): string {
+  return `\`${show(key).slice(1, -1)}\``;
+}
+
+/** What an unquoted ` #` takes away from a value. */
+function commentFindings(field: Field, context: RuleContext, key = field.key): Finding[] {
+  if (field.droppedComment === undefined) return [];
+  const message = `${named(key)}: ${show(field.droppedComment.trim())} after \` #\` is a YAML comment and not part of the value.`;
+  const fix = 'Put the value in quotes if the text belongs to it.';
+  return [finding('warning', 'invalid_field', message, { file: context.file, line: field.line, fix })];
+}
+
 /** A value that is meant to be text: kept as written, with what would be lost or misread said. */
 function plainText(field: Field, context: RuleContext): Ruled<string> {
+  if (field.kind === 'empty') {
+    const message = `${named(field.key)} is empty; expected text.`;
+    const fix = 'Give it a value or remove the line.';
+    return { value: undefined, findings: [breach(context, 'invalid_field', message, field.line, fix)] };
+  }
   const findings: Finding[] = [];
-  if (field.kind === 'mapping' || field.kind === 'list') {
+  if (isCollection(field)) {
     const message = `\`${field.key}\` is ${KIND_WORDS[field.kind]}; expected text.`;
     findings.push(breach(context, 'invalid_field', message, field.line, 'Put the value in quotes.'));
-    return { value: context.mode === 'strict' ? undefined : field.text, findings };
-  }
-  if (field.kind !== 'text') {
+    if (context.mode === 'strict') return { value: undefined, findings };
+  } else if (field.kind !== 'text') {
     const message = `\`${field.key}\` is ${KIND_WORDS[field.kind]}; read as the text ${show(field.text)}.`;
     const severity =
       field.key === 'description' ? 'warning' : context.mode === 'strict' ? 'error' : 'warning';
     findings.push(note(severity, context, 'invalid_field', message, field.line));
   }
-  if (field.droppedComment !== undefined) {
-    const message = `\`${field.key}\`: ${show(field.droppedComment.trim())} after \` #\` is a YAML comment and not part of the value.`;
-    findings.push(
-      finding('warning', 'invalid_field', message, {
-        file: context.file,
-        line: field.line,
-        fix: 'Put the value in quotes if the text belongs to it.',
-      }),
-    );
-  }
-  let value = field.text;
-  const clean = value.replaceAll(CONTROL, ' ').toWellFormed();
-  if (clean !== value) {
-    findings.push(
-      breach(
-        context,
-        'invalid_field',
-        `\`${field.key}\` holds control characters or broken Unicode.`,
-        field.line,
-      ),
-    );
-    value = clean;
+  findings.push(...commentFindings(field, context));
+  const value = field.text.replaceAll(CONTROL, ' ').toWellFormed();
+  if (value !== field.text) {
+    const message = `\`${field.key}\` holds control characters or broken Unicode.`;
+    findings.push(breach(context, 'invalid_field', message, field.line));
   }
   return { value, findings };
 }

@@ -50,6 +50,9 @@ export interface SkillFile {
   readonly bytes: Uint8Array;
 }
 
+/** More would only hide the first ones. */
+const MAX_FINDINGS_OF_A_FILE = 100;
+
 export interface ParsedSkill {
   /** Present exactly when no finding is an error. */
   readonly metadata: SkillMetadata | undefined;
@@ -63,6 +66,21 @@ export interface ParsedSkill {
  * (J23, J24, J27). The body is not looked at.
  */
 export function parseSkillMetadata(file: SkillFile, mode: ValidationMode): ParsedSkill {
+  const parsed = readMetadata(file, mode);
+  return { ...parsed, findings: bounded(parsed.findings, file.path) };
+}
+
+/** A manifest keeps findings, and 64 KiB can hold ten thousand unknown fields: the rest is counted, not listed. */
+function bounded(findings: readonly Finding[], file: string): readonly Finding[] {
+  const rest = findings.slice(MAX_FINDINGS_OF_A_FILE);
+  const first = rest[0];
+  if (first === undefined) return findings;
+  const severity = hasErrors(rest) ? 'error' : 'warning';
+  const more = finding(severity, first.code, `${file} has ${rest.length} more findings.`, { file });
+  return [...findings.slice(0, MAX_FINDINGS_OF_A_FILE), more];
+}
+
+function readMetadata(file: SkillFile, mode: ValidationMode): ParsedSkill {
   const context: RuleContext = { mode, file: file.path };
   const findings: Finding[] = [...ruleFileName(file.fileName, context)];
   const fenced = splitAtFences(file.bytes, file.path);

@@ -2,6 +2,7 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } fr
 import type { Document, Node, Scalar, YAMLMap } from 'yaml';
 import type { Finding } from '../errors.ts';
 import { finding } from '../errors.ts';
+import { show } from '../ids.ts';
 
 /** What a value would be in YAML's core schema; the text is kept either way (`1.10` stays "1.10"). */
 export type FieldKind = 'text' | 'number' | 'boolean' | 'empty' | 'mapping' | 'list';
@@ -43,6 +44,9 @@ export function readYamlFields(block: string, place: BlockPlace): readonly Field
       },
     );
   }
+  if (isTooNested(block)) {
+    return finding('error', 'invalid_yaml', `More than ${MAX_NESTING_SIGNS} lists and mappings.`, at(1));
+  }
   const lines = new LineCounter();
   const document = compose(block, lines);
   if (document === undefined) {
@@ -50,12 +54,11 @@ export function readYamlFields(block: string, place: BlockPlace): readonly Field
   }
   const problem = document.errors[0] ?? document.warnings[0];
   if (problem !== undefined) {
-    const line = problem.linePos?.[0].line ?? 1;
-    const reason = problem.message.split(/ at line \d+/)[0] ?? problem.message;
-    const message = /call stack/i.test(reason) ? 'The frontmatter is nested too deeply' : reason;
+    const { line } = lines.linePos(problem.pos[0]);
+    const message = problemText(problem);
     return finding('error', 'invalid_yaml', `${place.file} line ${at(line).line}: ${message}.`, at(line));
   }
-  const sign = forbiddenSign(document);
+  const sign = forbiddenSign(document) ?? repeatedKey(document);
   if (sign !== undefined) {
     return finding('error', 'invalid_yaml', sign.message, at(lines.linePos(sign.offset).line));
   }
@@ -75,7 +78,16 @@ interface Source {
 
 function compose(block: string, lineCounter: LineCounter): Document.Parsed | undefined {
   try {
-    return parseDocument(block, { schema: 'failsafe', logLevel: 'silent', stringKeys: true, lineCounter });
+    return parseDocument(block, {
+      schema: 'failsafe',
+      stringKeys: true,
+      lineCounter,
+      // "silent" would hide that there is a second document, with all that it says.
+      logLevel: 'error',
+      // Both take quadratic time; keys are compared in `repeatedKey`.
+      uniqueKeys: false,
+      prettyErrors: false,
+    });
   } catch (error) {
     // The parser recurses; a block of brackets can exhaust the stack, which is the author's error and not ours.
     if (error instanceof RangeError) return undefined;
@@ -83,8 +95,49 @@ function compose(block: string, lineCounter: LineCounter): Document.Parsed | und
   }
 }
 
-function forbiddenSign(document: Document.Parsed): { message: string; offset: number } | undefined {
-  let found: { message: string; offset: number } | undefined;
+/** What opens a list or a mapping, wherever it stands: real frontmatter has a handful. */
+const NESTING_SIGNS = /[[{]|[-?][ \t]/g;
+/** The parser's time grows with the square of the nesting. */
+const MAX_NESTING_SIGNS = 1_000;
+
+export function isTooNested(block: string): boolean {
+  return (block.match(NESTING_SIGNS)?.length ?? 0) > MAX_NESTING_SIGNS;
+}
+
+function problemText(problem: { readonly code: string; readonly message: string }): string {
+  if (problem.code === 'MULTIPLE_DOCS')
+    return 'A line that begins with `---` starts a second document; all after it would be lost';
+  if (/call stack/i.test(problem.message)) return 'The frontmatter is nested too deeply';
+  return problem.message.split(/\r?\n/)[0] ?? problem.message;
+}
+
+interface Problem {
+  readonly message: string;
+  readonly offset: number;
+}
+
+function repeatedKey(document: Document.Parsed): Problem | undefined {
+  let found: Problem | undefined;
+  visit(document, {
+    Map(_, map) {
+      const seen = new Set<string>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        const name = String(key.value);
+        if (seen.has(name)) {
+          found = { message: `The key ${show(name)} is there twice.`, offset: key.range?.[0] ?? 0 };
+          return visit.BREAK;
+        }
+        seen.add(name);
+      }
+      return undefined;
+    },
+  });
+  return found;
+}
+
+function forbiddenSign(document: Document.Parsed): Problem | undefined {
+  let found: Problem | undefined;
   visit(document, {
     Node(_, node) {
       const anchor = isAlias(node) ? node.source : (node as Scalar).anchor;

@@ -22,13 +22,13 @@ export interface TreePlan {
 }
 
 /** What systems put into folders on their own. */
-const NOISE_NAMES = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini', '.Spotlight-V100', '.Trashes']);
-const NOISE_DIRECTORIES = new Set(['__MACOSX']);
+const NOISE_NAMES = new Set(['.ds_store', 'thumbs.db', 'desktop.ini']);
+const NOISE_DIRECTORIES = new Set(['__macosx', '.spotlight-v100', '.trashes', '.fseventsd']);
 /** History, dependencies: never meant for an agent. */
 const EXCLUDED = new Set(['.git', '.svn', '.hg', 'node_modules', '__pycache__']);
 const SECRET_NAMES =
-  /^(?:\.env(?:\..+)?|id_(?:rsa|dsa|ecdsa|ed25519)|\.npmrc|\.pypirc|\.netrc|\.git-credentials)$/;
-const HARMLESS_ENV = /^\.env\.(?:example|sample|template|dist)$/;
+  /^(?:\.env(?:\..+)?|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|\.npmrc|\.pypirc|\.netrc|\.git-credentials|\.pgpass|\.htpasswd)$/i;
+const HARMLESS_ENV = /^\.env\.(?:example|sample|template|dist)$/i;
 
 /** More would only hide the first ones. */
 const MAX_LEFT_OUT_FINDINGS = 100;
@@ -133,9 +133,9 @@ export function reasonToLeaveOut(path: string): string | undefined {
   const name = parts.at(-1) ?? '';
   const directories = parts.slice(0, -1);
   if (
-    NOISE_NAMES.has(name) ||
+    NOISE_NAMES.has(name.toLowerCase()) ||
     name.startsWith('._') ||
-    directories.some((part) => NOISE_DIRECTORIES.has(part))
+    parts.some((part) => NOISE_DIRECTORIES.has(part.toLowerCase()))
   ) {
     return 'the system put it there';
   }

@@ -43,7 +43,7 @@ export async function classifyContent(path: string, bytes: Uint8Array): Promise<
   const mustSign = claimed !== undefined && SIGNED.has(claimed);
   const text = mustSign ? undefined : textOf(bytes);
   if (text !== undefined) return { kind: 'text', mime_type: mimeTypeOf(path, bytes), text };
-  const sniffed = (await fileTypeFromBuffer(bytes))?.mime;
+  const sniffed = await sniff(bytes);
   const signature = sniffed !== undefined && SIGNED.has(sniffed) ? sniffed : undefined;
   if (mustSign ? signature !== claimed : signature !== undefined && claimed !== undefined) {
     throw new SkillError('signature_mismatch', {
@@ -52,6 +52,12 @@ export async function classifyContent(path: string, bytes: Uint8Array): Promise<
   }
   const mime = signature ?? mimeTypeOf(path, bytes);
   return { kind: mime.startsWith('image/') && SIGNED.has(mime) ? 'image' : 'file', mime_type: mime };
+}
+
+async function sniff(bytes: Uint8Array): Promise<string | undefined> {
+  const mime = (await fileTypeFromBuffer(bytes))?.mime;
+  // An animated PNG is a PNG: same extension, same signature, readable by whoever reads PNG.
+  return mime === 'image/apng' ? 'image/png' : mime;
 }
 
 function byExtension(path: string): string | undefined {

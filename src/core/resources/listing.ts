@@ -44,7 +44,8 @@ const TYPES: Readonly<Record<string, ResourceType>> = {
 
 /**
  * Applies a policy to a skill's files, in path order. Files that are too deep, or in directories beyond the limit, are
- * passed over; at the first file over the count or the encoded size the listing ends. SKILL.md is not a resource.
+ * passed over; at the first file over the count or the encoded size the listing ends, and the rest is only looked at
+ * for what other limits it would reach, since each one is named (J21). SKILL.md is not a resource.
  */
 export function authorizeListing(
   files: readonly FileEntry[],
@@ -54,6 +55,7 @@ export function authorizeListing(
   const reasons = new Set<TruncationReason>();
   const directories = new Set<string>();
   const entries: ResourceEntry[] = [];
+  let ended = false;
   let bytes = utf8Length('[]');
   for (const file of files) {
     if (file.path === skillMdPath) continue;
@@ -67,18 +69,20 @@ export function authorizeListing(
       reasons.add('max_directories');
       continue;
     }
+    for (const parent of fresh) directories.add(parent);
+    if (ended) continue;
     if (entries.length >= policy.max_resources) {
       reasons.add('max_resources');
-      break;
+      ended = true;
+      continue;
     }
     const entry = toEntry(file);
-    const size = utf8Length(JSON.stringify(entry)) + (entries.length === 0 ? 0 : 1);
-    if (bytes + size > policy.max_listing_bytes) {
+    bytes += utf8Length(JSON.stringify(entry)) + (entries.length === 0 ? 0 : 1);
+    if (bytes > policy.max_listing_bytes) {
       reasons.add('max_listing_bytes');
-      break;
+      ended = true;
+      continue;
     }
-    bytes += size;
-    for (const parent of fresh) directories.add(parent);
     entries.push(entry);
   }
   return { entries, truncation_reasons: [...reasons] };

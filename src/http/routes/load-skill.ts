@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { bundleId } from '../../core/ids.ts';
+import { bundleId, isDigest } from '../../core/ids.ts';
+import type { Digest } from '../../core/ids.ts';
 import { loadSkill } from '../../operations/load-skill.ts';
 import { readJson } from '../body.ts';
 import { existingName } from '../parameters.ts';
@@ -14,6 +15,9 @@ const BODY = z.strictObject({
   max_tokens: maxTokensSchema.exactOptional(),
   bundles: z.array(z.string()).min(1).max(32).exactOptional(),
   trust: z.boolean().default(false),
+  digest: z
+    .custom<Digest>((value) => typeof value === 'string' && isDigest(value), 'not a digest')
+    .exactOptional(),
 });
 
 export const loadSkillRoute: TenantRoute = {
@@ -31,6 +35,7 @@ export const loadSkillRoute: TenantRoute = {
       maxTokens: body.max_tokens ?? access.policy.maxTokens,
       ...(body.bundles === undefined ? {} : { bundles: body.bundles.map(bundleId) }),
       trust: body.trust,
+      ...(body.digest === undefined ? {} : { digest: body.digest }),
     });
     return sendJson(context, loaded);
   },

@@ -1,0 +1,141 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { packageRoot } from '../src/package-root.ts';
+
+/**
+ * The directions of the house: which room may import from which. A room that is not named on the left may import
+ * nothing of ours; `core` reaches nobody; `compose.ts` alone knows everybody.
+ */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  archives: ['core'],
+  storage: ['core'],
+  sessions: ['core', 'storage'],
+  sources: ['core', 'storage'],
+  tenancy: ['core', 'storage', 'sessions', 'sources'],
+  operations: ['core', 'archives', 'storage', 'sessions', 'sources', 'tenancy'],
+  http: ['core', 'archives', 'operations', 'sources', 'tenancy'],
+  local: [
+    'core',
+    'operations',
+    'sources',
+    'storage',
+    'tenancy',
+    'http',
+    'config.ts',
+    'compose.ts',
+    'package-root.ts',
+  ],
+  cli: [
+    'core',
+    'archives',
+    'operations',
+    'sources',
+    'storage',
+    'tenancy',
+    'http',
+    'local',
+    'config.ts',
+    'compose.ts',
+    'log.ts',
+    'package-root.ts',
+  ],
+  'config.ts': ['core'],
+  'log.ts': ['config.ts'],
+  'package-root.ts': [],
+  'compose.ts': ['core', 'http', 'sessions', 'sources', 'storage', 'tenancy', 'config.ts', 'package-root.ts'],
+};
+
+/** Packages that belong to one room: everybody else goes through its port. */
+const OWNERS: readonly [RegExp, readonly string[]][] = [
+  [/^@aws-sdk\/client-s3$/, ['storage', 'compose.ts']],
+  [/^@aws-sdk\/(?:client|util)-dynamodb$/, ['storage', 'local', 'compose.ts']],
+  [/^(?:yauzl|tar-stream)$/, ['archives']],
+  [/^yaml$/, ['core']],
+  [/^hono(?:\/|$)/, ['http', 'compose.ts', 'local', 'cli']],
+  [/^@hono\/node-server$/, ['cli']],
+  [/^classic-level$/, ['local']],
+];
+
+/** I/O, clock, randomness, environment. Hashing is pure. */
+const IMPURE = /\bprocess\.|\bDate\.now\(|new Date\(\)|Math\.random\(|\bfetch\(|from 'node:(?!crypto)/;
+
+const SRC = path.join(packageRoot(), 'src');
+
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .map((file) => file.replaceAll('\\', '/'))
+  .filter((file) => file.endsWith('.ts'));
+
+const roomOf = (file: string): string => file.split('/')[0] ?? file;
+
+const textOf = (file: string): string => readFileSync(path.join(SRC, file), 'utf8');
+
+function importsOf(file: string): string[] {
+  return [...textOf(file).matchAll(/^(?:import|export)[^;]*? from '([^']+)'/gms)].map(
+    (match) => match[1] ?? '',
+  );
+}
+
+function ownImports(file: string): string[] {
+  return importsOf(file)
+    .filter((one) => one.startsWith('.'))
+    .map((one) => path.posix.join(path.posix.dirname(file), one));
+}
+
+describe('the house', () => {
+  test('every file is in a known room, and imports only from rooms that it may', () => {
+    const wrong: string[] = [];
+    for (const file of files) {
+      const room = roomOf(file);
+      const allowed = MAY_IMPORT[room];
+      if (allowed === undefined) wrong.push(`${file}: no such room`);
+      for (const target of ownImports(file)) {
+        const other = roomOf(target);
+        if (other !== room && allowed?.includes(other) !== true) wrong.push(`${file} imports ${target}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('no file imports itself in a circle', () => {
+    const state = new Map<string, 'open' | 'done'>();
+    const circles: string[] = [];
+    const visit = (file: string, trail: readonly string[]): void => {
+      if (state.get(file) === 'done') return;
+      if (state.get(file) === 'open') {
+        circles.push([...trail, file].join(' → '));
+        return;
+      }
+      state.set(file, 'open');
+      for (const target of ownImports(file)) visit(target, [...trail, file]);
+      state.set(file, 'done');
+    };
+    for (const file of files) visit(file, []);
+    expect(circles).toEqual([]);
+  });
+
+  test('a package that belongs to a room is imported there alone', () => {
+    const wrong = files.flatMap((file) =>
+      importsOf(file)
+        .filter((name) =>
+          OWNERS.some(([pattern, rooms]) => pattern.test(name) && !rooms.includes(roomOf(file))),
+        )
+        .map((name) => `${file} imports ${name}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('core is pure; the environment is read in one place', () => {
+    expect(files.filter((file) => roomOf(file) === 'core' && IMPURE.test(textOf(file)))).toEqual([]);
+    const readers = files.filter((file) => /process\.env/.test(textOf(file)));
+    // The command hands the environment to config.ts; nobody else sees it.
+    expect(readers).toEqual(['cli/main.ts']);
+  });
+
+  test('no barrels, no default exports, file names in kebab-case', () => {
+    expect(files.filter((file) => path.basename(file) === 'index.ts')).toEqual([]);
+    expect(files.filter((file) => /^export default/m.test(textOf(file)))).toEqual([]);
+    expect(files.filter((file) => !/^[a-z0-9/-]+\.ts$/.test(file))).toEqual([]);
+  });
+});

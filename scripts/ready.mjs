@@ -1,8 +1,7 @@
 // Makes a checkout ready: installs what is missing, and with --build builds what is out of date. Plain Node, because
 // nothing is installed yet when it runs.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -24,14 +23,12 @@ function run(command, args) {
   if (result.status !== 0) process.exit(result.status ?? 2);
 }
 
-const lock = createHash('sha256')
-  .update(readFileSync(inRoot('package-lock.json')))
-  .digest('hex');
-const stamp = inRoot('node_modules', '.skillbucket-lock');
-if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== lock) {
+// npm writes its own record last, so one that is newer than the lockfile means that all of it is there.
+const record = inRoot('node_modules', '.package-lock.json');
+const modified = (file) => (existsSync(file) ? statSync(file).mtimeMs : 0);
+if (modified(record) < modified(inRoot('package-lock.json'))) {
   console.log('Installing dependencies ...');
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
-  writeFileSync(stamp, lock);
 }
 
 function newest(directory) {
@@ -45,14 +42,12 @@ function newest(directory) {
 
 if (process.argv.includes('--build')) {
   const built = inRoot('dist', '.built');
-  const sources = Math.max(
-    newest(inRoot('src')),
-    ...['tsconfig.json', 'tsconfig.build.json', 'package-lock.json'].map(
-      (file) => statSync(inRoot(file)).mtimeMs,
-    ),
-  );
-  if (!existsSync(built) || statSync(built).mtimeMs < sources) {
+  const inputs = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
+  const changed = Math.max(newest(inRoot('src')), ...inputs.map((file) => modified(inRoot(file))));
+  if (modified(built) < changed) {
     console.log('Building ...');
+    // What is deleted in src must not live on in dist.
+    rmSync(inRoot('dist'), { recursive: true, force: true });
     run(process.execPath, [
       inRoot('node_modules', 'typescript', 'bin', 'tsc'),
       '-p',

@@ -28,5 +28,8 @@ export const PARTIAL: Readonly<Record<string, string>> = {
   D5: 'Uploads through the API; presigned uploads are to come',
   D8: 'Packages and top level of the tree; cdk/ and its package come with the stack',
   J3: 'Trust is explicit and its absence rejects every root; standard discovery is to come',
+  J11: 'Only what was listed may be loaded; provider listings are to come',
+  J13: 'Binary by policy and signatures for files; the provider half is to come',
   J22: 'The prompt index; body rendering is to come',
+  N11: 'Descriptions are data in the prompt; the library half is to come',
 };

@@ -50,6 +50,11 @@ export function sendRendered(context: AppContext, etag: string, render: () => Re
   });
 }
 
+/** Whether the caller asks for exact bytes in place of the tool result. */
+export function wantsBytes(context: AppContext): boolean {
+  return /(?:^|,)\s*application\/octet-stream\s*(?:[;,]|$)/i.test(context.req.header('accept') ?? '');
+}
+
 /**
  * A file's exact bytes, inert in a browser whatever they are. Honours one byte range (RFC 9110, 14), and If-Range.
  *

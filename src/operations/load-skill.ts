@@ -49,13 +49,19 @@ export interface LoadedSkill {
   readonly durable: true;
 }
 
+/** The tool result, and the exact bytes that it was made of. */
+export interface LoadOutcome {
+  readonly result: LoadedSkill;
+  readonly skillMd: { readonly bytes: Uint8Array; readonly digest: Digest; readonly filename: string };
+}
+
 /**
  * Activates a skill in a session (J2, J16, J17): one object read and one conditional write, side by side. A second load
  * answers from the version that the session keeps, until it is released.
  *
  * @throws SkillError skill_not_found, skill_changed, untrusted_skill_path, unavailable; nothing stays activated then
  */
-export async function loadSkill(access: TenantAccess, input: LoadSkillInput): Promise<LoadedSkill> {
+export async function loadSkill(access: TenantAccess, input: LoadSkillInput): Promise<LoadOutcome> {
   const skill = await findSkill(access, input);
   const { entry } = skill;
   if (input.digest !== undefined && input.digest !== entry.digest) {
@@ -75,7 +81,7 @@ export async function loadSkill(access: TenantAccess, input: LoadSkillInput): Pr
       await access.activations.release(input.session, input.name, fresh.activated_at);
       throw read.reason;
     }
-    return result(access, input, fresh, read.value, { alreadyActive: false, stale: false });
+    return outcome(access, input, fresh, read.value, { alreadyActive: false, stale: false });
   }
   const standing = begun.value;
   const stale = standing.skill_digest !== entry.digest || !sameRoot(standing, skill.root);
@@ -84,7 +90,7 @@ export async function loadSkill(access: TenantAccess, input: LoadSkillInput): Pr
       ? read.value
       : await readActivated(access, { owner: standing.owner, bundle: standing.bundle }, standing);
   const renewed = await renew(access, standing);
-  return result(access, input, renewed, pinned, { alreadyActive: true, stale });
+  return outcome(access, input, renewed, pinned, { alreadyActive: true, stale });
 }
 
 async function findSkill(access: TenantAccess, input: LoadSkillInput): Promise<CatalogSkill> {
@@ -135,6 +141,7 @@ function newActivation(access: TenantAccess, skill: CatalogSkill, session: Sessi
 }
 
 interface Read {
+  readonly bytes: Uint8Array;
   readonly metadata: SkillMetadata;
   readonly instructions: string;
   readonly listing: ResourceListing;
@@ -168,6 +175,7 @@ async function readActivated(
     });
   }
   return {
+    bytes,
     metadata: parsed.metadata,
     instructions: parsed.instructions,
     listing: groupListing(listing, activation.policy),
@@ -189,18 +197,18 @@ function sameRoot(
   return activation.owner === root.owner && activation.bundle === root.bundle;
 }
 
-function result(
+function outcome(
   access: TenantAccess,
   input: LoadSkillInput,
   activation: Activation,
   read: Read,
   state: { readonly alreadyActive: boolean; readonly stale: boolean },
-): LoadedSkill {
+): LoadOutcome {
   const limit = Math.min(input.maxTokens, access.policy.maxTokens);
   const told = !state.alreadyActive || input.force;
   const budgeted = withinTokens(told ? read.instructions : '', limit);
   const root = { owner: activation.owner, bundle: activation.bundle };
-  return {
+  const result: LoadedSkill = {
     name: activation.skill,
     description: read.metadata.description,
     ...(told ? { instructions: budgeted.text } : {}),
@@ -221,4 +229,6 @@ function result(
     token_limit: limit,
     durable: true,
   };
+  const { digest, path: filename } = activation.skill_md;
+  return { result, skillMd: { bytes: read.bytes, digest, filename } };
 }

@@ -33,7 +33,7 @@ function percent(character: string): string {
 export function segmentOf(name: string): string | undefined {
   try {
     const segment = decodeURIComponent(name);
-    return segment !== '' && encodeSegment(segment) === name ? segment : undefined;
+    return /^[^/]+$/.test(segment) && encodeSegment(segment) === name ? segment : undefined;
   } catch (error) {
     if (error instanceof URIError) return undefined;
     throw error;

@@ -4,7 +4,7 @@ import type { LoadedResource } from '../../operations/load-resource.ts';
 import { loadResource } from '../../operations/load-resource.ts';
 import { readJson } from '../body.ts';
 import { existingName } from '../parameters.ts';
-import { sendBytes, sendJson } from '../respond.ts';
+import { sendBytes, sendJson, wantsBytes } from '../respond.ts';
 import type { TenantRoute } from '../route.ts';
 import { contextSchema, sessionOf } from '../tool-call.ts';
 
@@ -28,8 +28,7 @@ export const loadSkillResourceRoute: TenantRoute = {
       session,
       relativePath: pathOf(body),
     });
-    const raw = /(?:^|,)\s*application\/octet-stream\s*(?:[;,]|$)/i.test(context.req.header('accept') ?? '');
-    return raw ? sendBytes(context, resource) : sendJson(context, toolResult(resource));
+    return wantsBytes(context) ? sendBytes(context, resource) : sendJson(context, toolResult(resource));
   },
 };
 

@@ -4,7 +4,7 @@ import type { Digest } from '../../core/ids.ts';
 import { loadSkill } from '../../operations/load-skill.ts';
 import { readJson } from '../body.ts';
 import { existingName } from '../parameters.ts';
-import { sendJson } from '../respond.ts';
+import { sendBytes, sendJson, wantsBytes } from '../respond.ts';
 import type { TenantRoute } from '../route.ts';
 import { contextSchema, maxTokensSchema, sessionOf } from '../tool-call.ts';
 
@@ -37,6 +37,6 @@ export const loadSkillRoute: TenantRoute = {
       trust: body.trust,
       ...(body.digest === undefined ? {} : { digest: body.digest }),
     });
-    return sendJson(context, loaded);
+    return wantsBytes(context) ? sendBytes(context, loaded.skillMd) : sendJson(context, loaded.result);
   },
 };

@@ -10,7 +10,7 @@ export function startChild(file, options = {}) {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
     stdio: ['ignore', options.stdout ?? 'inherit', 'inherit', 'ipc'],
     serialization: 'advanced',
-    // Asked for by package name only, the SDK tells at every start which Node it will want in 2027.
+    // As bin/skillbucket.mjs does, and for its reason.
     env: { ...process.env, AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
   });
   const waiting = [];

@@ -63,7 +63,7 @@ export function printable({ machine, skills, publishing, rows, busiestClient, se
     number(ours.serverMicrosecondsPerRequest),
     number(theirs.serverMicrosecondsPerRequest),
   ];
-  const requestLines = (table) => rows.filter((row) => row.table === table).map(requestLine);
+  const requestLines = (kind) => rows.filter((row) => row.table === kind).map(requestLine);
   return [
     `Skillbucket ${product} (commit ${commit}), Node ${node}, ${system}, ${cores} cores of ${cpu}, data on ${fileSystem}`,
     `${skills.count} skills of ${skills.files / skills.count} files, ${(skills.bytes / 1e6).toFixed(1)} MB; medians of interleaved rounds; ratio = product / bare`,
@@ -84,9 +84,10 @@ export function printable({ machine, skills, publishing, rows, busiestClient, se
       ...requestLines('memory'),
     ]),
     '',
-    'Bare is node:http answering the same status, body, content-type and content-length. load_skill: every request is the',
-    'first of its session; session id and times are compared by length, all else byte by byte, in every answer.',
-    `The load generator used ${Math.round(busiestClient * 100)} % of its core at most. The run took ${Math.round(seconds)} s.`,
+    'Bare is node:http answering the same status, body, content-type and content-length; every answer of both sides is',
+    'compared byte by byte. In load_skill, first in session, the session id and the times are compared by length only.',
+    'CPU us: processor time of the server process for one request, the embedded DynamoDB included where it is used.',
+    `The load generator used at most ${Math.round(busiestClient * 100)} % of a core. The run took ${Math.round(seconds)} s.`,
   ].join('\n');
 }
 

@@ -6,10 +6,13 @@ import { ClassicLevel } from 'classic-level';
 import type { Table } from '../storage/table.ts';
 import { dynamoTable } from '../storage/table.ts';
 
-const TABLE = 'skillbucket';
+/** Its name; there is one. */
+export const LOCAL_TABLE = 'skillbucket';
 
 export interface LocalTable {
   readonly table: Table;
+  /** Where the AWS SDK finds it. */
+  readonly endpoint: string;
   close(): Promise<void>;
 }
 
@@ -25,14 +28,16 @@ export async function startLocalTable(options: { readonly path?: string } = {}):
     server.listen(0, '127.0.0.1', resolve);
   });
   const { port } = server.address() as AddressInfo;
+  const endpoint = `http://127.0.0.1:${port}`;
   const client = new DynamoDBClient({
-    endpoint: `http://127.0.0.1:${port}`,
+    endpoint,
     region: 'local',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
   await createTable(client);
   return {
-    table: dynamoTable(client, { table: TABLE }),
+    endpoint,
+    table: dynamoTable(client, { table: LOCAL_TABLE }),
     close: () =>
       new Promise((resolve, reject) => {
         client.destroy();
@@ -57,7 +62,7 @@ async function createTable(client: DynamoDBClient): Promise<void> {
   try {
     await client.send(
       new CreateTableCommand({
-        TableName: TABLE,
+        TableName: LOCAL_TABLE,
         BillingMode: 'PAY_PER_REQUEST',
         AttributeDefinitions: [
           { AttributeName: 'pk', AttributeType: 'S' },

@@ -50,7 +50,7 @@ export function dynamoActivationStore(
       await table.set(
         activationKey(tenant, activation.session_id, activation.skill),
         { expires_at: expiresAt },
-        sameActivation(activation.activated_at),
+        sameAndLive(activation.activated_at, nowSeconds()),
       );
     },
 
@@ -82,6 +82,12 @@ function absentOrExpired(now: number): Condition {
 /** The item is still the activation that the caller saw, not a later one of the same skill. */
 function sameActivation(activatedAt: string): Condition {
   return { expression: 'activated_at = :activated_at', values: { ':activated_at': activatedAt } };
+}
+
+/** What expired is absent, so a renewal that comes too late does not bring it back. */
+function sameAndLive(activatedAt: string, now: number): Condition {
+  const { expression, values } = sameActivation(activatedAt);
+  return { expression: `${expression} AND expires_at > :now`, values: { ...values, ':now': now } };
 }
 
 /** `expires_at` and `activated_at` are attributes for conditions and TTL; the rest is one document. */

@@ -10,8 +10,8 @@ export function tenantStore(store: ObjectStore, tenant: TenantId): ObjectStore {
     return prefix + key;
   };
   return {
-    get: (key, unless) => store.get(own(key), unless),
-    put: (key, bytes, condition) => store.put(own(key), bytes, condition),
+    get: async (key, unless) => store.get(own(key), unless),
+    put: async (key, bytes, condition) => store.put(own(key), bytes, condition),
     async *list(inner) {
       for await (const key of store.list(own(inner))) yield key.slice(prefix.length);
     },

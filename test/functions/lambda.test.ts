@@ -1,51 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { lambdaHandler } from '../../src/http/lambda.ts';
 import { zipOf } from '../support/archive-bytes.ts';
+import type { Invoke } from '../support/lambda-event.ts';
+import { invoker } from '../support/lambda-event.ts';
 import type { TestService } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 import { skillMd } from '../support/skills.ts';
 
-/** What a function gets and gives, as far as these tests look at it. */
-interface Result {
-  readonly statusCode: number;
-  readonly headers: Record<string, string>;
-  readonly body: string;
-  readonly isBase64Encoded: boolean;
-}
-
 let service: TestService;
-let key: string;
-let invoke: (
-  method: string,
-  path: string,
-  body?: Uint8Array | string,
-  headers?: Record<string, string>,
-) => Promise<Result>;
+let invoke: Invoke;
 
 beforeAll(async () => {
   service = await startService({ resources: { binary: 'allow' } });
-  key = await service.issue('acme');
-  const handler = lambdaHandler(service.app) as unknown as (
-    event: unknown,
-    context: unknown,
-  ) => Promise<Result>;
-  invoke = (method, path, body, headers = {}) => {
-    const [rawPath = '', rawQueryString = ''] = path.split('?');
-    // A Function URL event (payload format 2.0): binary bodies come in base64.
-    return handler(
-      {
-        version: '2.0',
-        routeKey: '$default',
-        rawPath,
-        rawQueryString,
-        headers: { host: 'x.lambda-url.example', authorization: `Bearer ${key}`, ...headers },
-        requestContext: { http: { method, path: rawPath }, domainName: 'x.lambda-url.example' },
-        body: body === undefined ? null : Buffer.from(body).toString('base64'),
-        isBase64Encoded: body !== undefined,
-      },
-      {},
-    );
-  };
+  invoke = invoker(lambdaHandler(service.app), await service.issue('acme'));
 });
 afterAll(() => service.close());
 

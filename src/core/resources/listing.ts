@@ -36,11 +36,11 @@ export interface ResourceListing {
   readonly limits: ResourcePolicy;
 }
 
-const TYPES: Readonly<Record<string, ResourceType>> = {
-  scripts: 'script',
-  references: 'reference',
-  assets: 'asset',
-};
+const TYPES: ReadonlyMap<string, ResourceType> = new Map([
+  ['scripts', 'script'],
+  ['references', 'reference'],
+  ['assets', 'asset'],
+]);
 
 /**
  * Applies a policy to a skill's files, in path order. Files that are too deep, or in directories beyond the limit, are
@@ -116,7 +116,7 @@ function toEntry(file: FileEntry): ResourceEntry {
     relative_path: file.path,
     name: file.path.slice(file.path.lastIndexOf('/') + 1),
     size: file.size,
-    type: (slash === -1 ? undefined : TYPES[file.path.slice(0, slash)]) ?? 'file',
+    type: (slash === -1 ? undefined : TYPES.get(file.path.slice(0, slash))) ?? 'file',
     mime_type: file.mime_type,
     digest: file.digest,
   };

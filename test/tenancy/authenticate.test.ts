@@ -1,0 +1,246 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { SkillError } from '../../src/core/errors.ts';
+import { tenantId } from '../../src/core/ids.ts';
+import { issueKey } from '../../src/tenancy/api-keys.ts';
+import { apiKeyAuthenticator } from '../../src/tenancy/authenticate.ts';
+import type { Authenticate } from '../../src/tenancy/authenticate.ts';
+import type { ApiKey, CredentialStore, TenantRecord } from '../../src/tenancy/credential-store.ts';
+
+const FRESHNESS_SECONDS = 5;
+const START = 1_800_000_000;
+
+/** The table behind the authenticator, and how often it was asked. */
+let keys: Map<string, ApiKey>;
+let tenants: Map<string, TenantRecord>;
+let asked: number;
+let down: boolean;
+let nowMs: number;
+let authenticate: Authenticate;
+
+beforeEach(() => {
+  keys = new Map();
+  tenants = new Map();
+  asked = 0;
+  down = false;
+  nowMs = START * 1000;
+  authenticate = newProcess();
+  setTenant('acme');
+});
+
+function newProcess(): Authenticate {
+  const credentials: CredentialStore = {
+    findKey(secretHash) {
+      asked += 1;
+      return down ? Promise.reject(new SkillError('unavailable')) : Promise.resolve(keys.get(secretHash));
+    },
+    findTenant: (tenant) => Promise.resolve(tenants.get(tenant)),
+    saveKey: () => Promise.reject(new Error('An authenticator writes nothing.')),
+    saveTenant: () => Promise.reject(new Error('An authenticator writes nothing.')),
+  };
+  return apiKeyAuthenticator(credentials, { freshnessSeconds: FRESHNESS_SECONDS, nowMs: () => nowMs });
+}
+
+function setTenant(id: string, status: TenantRecord['status'] = 'active'): void {
+  tenants.set(id, { id: tenantId(id), name: id, status, created_at: START });
+}
+
+interface Issued {
+  readonly header: string;
+  readonly id: string;
+  change(changes: Partial<ApiKey>): void;
+  remove(): void;
+}
+
+function issue(tenant = 'acme', changes: Partial<ApiKey> = {}): Issued {
+  const { id, key, secretHash } = issueKey();
+  const record: ApiKey = {
+    id,
+    tenant: tenantId(tenant),
+    scopes: ['catalog:read'],
+    created_at: START,
+    ...changes,
+  };
+  keys.set(secretHash, record);
+  return {
+    header: `Bearer ${key}`,
+    id,
+    change: (changed) => keys.set(secretHash, { ...record, ...changed }),
+    remove: () => keys.delete(secretHash),
+  };
+}
+
+const pass = (seconds: number): void => {
+  nowMs += seconds * 1000;
+};
+const refused = expect.objectContaining({ code: 'unauthenticated', kind: 'unauthenticated' }) as unknown;
+
+describe('who a key says one is', () => {
+  test('tenant, key id and scopes, as issued', async () => {
+    const { header, id } = issue('acme', { scopes: ['skills:load', 'admin'] });
+    expect(await authenticate(header)).toEqual({ tenant: 'acme', id, scopes: ['skills:load', 'admin'] });
+  });
+
+  test('the scheme is case-insensitive and may be followed by several spaces (RFC 9110, 11.1)', async () => {
+    const { header } = issue();
+    const key = header.slice('Bearer '.length);
+    for (const form of [`bearer ${key}`, `BEARER ${key}`, `Bearer   ${key}`, `Bearer ${key} `]) {
+      expect(await authenticate(form)).toMatchObject({ tenant: 'acme' });
+    }
+  });
+
+  test('[D7] two tenants in one process are never taken for each other', async () => {
+    setTenant('globex');
+    const [acme, globex] = [issue('acme'), issue('globex')];
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => authenticate(index % 2 === 0 ? acme.header : globex.header)),
+    );
+    expect(answers.map((answer) => answer.tenant)).toEqual(
+      Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? 'acme' : 'globex')),
+    );
+  });
+
+  test("[D7] a secret under another key's id is refused, also when both are known", async () => {
+    const [one, other] = [issue(), issue()];
+    await authenticate(one.header);
+    await authenticate(other.header);
+    const mixed = one.header.replace(one.id, other.id);
+    await expect(authenticate(mixed)).rejects.toEqual(refused);
+    await expect(authenticate(one.header.replace(one.id, 'abcdefghijkl'))).rejects.toEqual(refused);
+  });
+});
+
+describe('what is no credential is refused, and the table is not asked', () => {
+  test.each([
+    ['no header', undefined],
+    ['an empty header', ''],
+    ['no scheme', issueKey().key],
+    ['only a scheme', 'Bearer'],
+    ['a scheme and spaces', 'Bearer    '],
+    ['another scheme', `Basic ${issueKey().key}`],
+    ['a scheme that only begins so', `Bearers ${issueKey().key}`],
+    ['no space', `Bearer${issueKey().key}`],
+    ['a tab', `Bearer\t${issueKey().key}`],
+    ['a space before', ` Bearer ${issueKey().key}`],
+    ['two keys', `Bearer ${issueKey().key} ${issueKey().key}`],
+    ['two headers joined', `Bearer ${issueKey().key}, Bearer ${issueKey().key}`],
+    ['a key in quotes', `Bearer "${issueKey().key}"`],
+    ['a JWT', 'Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJhY21lIn0.'],
+    ['a prefix of a key', `Bearer ${issueKey().key.slice(0, 30)}`],
+    ['control characters', `Bearer ${issueKey().key}\u0000`],
+    ['a header without end', `Bearer ${'a '.repeat(50_000)}`],
+    ['__proto__', 'Bearer __proto__'],
+  ])('%s', async (_, header) => {
+    await expect(authenticate(header)).rejects.toEqual(refused);
+    expect(asked).toBe(0);
+  });
+
+  test('a well-formed key that was never issued is refused, each time anew', async () => {
+    const header = `Bearer ${issueKey().key}`;
+    await expect(authenticate(header)).rejects.toEqual(refused);
+    await expect(authenticate(header)).rejects.toEqual(refused);
+    expect(asked).toBe(2);
+  });
+});
+
+describe('the freshness window', () => {
+  test('a good key is asked about once in the window', async () => {
+    const { header } = issue();
+    await authenticate(header);
+    pass(FRESHNESS_SECONDS - 0.001);
+    await authenticate(header);
+    expect(asked).toBe(1);
+    pass(0.001);
+    await authenticate(header);
+    expect(asked).toBe(2);
+    pass(FRESHNESS_SECONDS - 0.001);
+    await authenticate(header);
+    expect(asked).toBe(2);
+  });
+
+  test.each<[string, (issued: Issued) => void]>([
+    [
+      'a revoked key',
+      (issued) => {
+        issued.change({ revoked_at: START });
+      },
+    ],
+    [
+      'a removed key',
+      (issued) => {
+        issued.remove();
+      },
+    ],
+    [
+      'a suspended tenant',
+      () => {
+        setTenant('acme', 'suspended');
+      },
+    ],
+    ['a removed tenant', () => tenants.delete('acme')],
+  ])('%s is refused from the end of the window at the latest, and at once elsewhere', async (_, change) => {
+    const issued = issue();
+    await authenticate(issued.header);
+    change(issued);
+    // What is promised to a caller is the end of the window; within it, nothing but the key itself is.
+    await expect(newProcess()(issued.header)).rejects.toEqual(refused);
+    pass(FRESHNESS_SECONDS);
+    await expect(authenticate(issued.header)).rejects.toEqual(refused);
+    await expect(authenticate(issued.header)).rejects.toEqual(refused);
+  });
+
+  test('narrower scopes hold from the end of the window', async () => {
+    const issued = issue('acme', { scopes: ['catalog:read', 'bundles:write'] });
+    await authenticate(issued.header);
+    issued.change({ scopes: ['catalog:read'] });
+    pass(FRESHNESS_SECONDS);
+    expect((await authenticate(issued.header)).scopes).toEqual(['catalog:read']);
+  });
+
+  test('a tenant that is active again is served at once: refusals are not remembered', async () => {
+    setTenant('acme', 'suspended');
+    const issued = issue();
+    await expect(authenticate(issued.header)).rejects.toEqual(refused);
+    setTenant('acme');
+    expect(await authenticate(issued.header)).toMatchObject({ tenant: 'acme' });
+  });
+
+  test('a key expires at its second, in the window too', async () => {
+    const { header } = issue('acme', { expires_at: START + 3 });
+    pass(2.999);
+    await authenticate(header);
+    pass(0.001);
+    await expect(authenticate(header)).rejects.toEqual(refused);
+    await expect(newProcess()(header)).rejects.toEqual(refused);
+  });
+
+  test('a window of 0 asks each time', async () => {
+    const always = apiKeyAuthenticator(
+      {
+        findKey: (secretHash) => {
+          asked += 1;
+          return Promise.resolve(keys.get(secretHash));
+        },
+        findTenant: (tenant) => Promise.resolve(tenants.get(tenant)),
+        saveKey: () => Promise.resolve(),
+        saveTenant: () => Promise.resolve(),
+      },
+      { freshnessSeconds: 0, nowMs: () => nowMs },
+    );
+    const { header } = issue();
+    await always(header);
+    await always(header);
+    expect(asked).toBe(2);
+  });
+
+  test('a table that cannot answer is unavailable, and not a refusal', async () => {
+    const { header } = issue();
+    await authenticate(header);
+    down = true;
+    expect(await authenticate(header)).toMatchObject({ tenant: 'acme' });
+    pass(FRESHNESS_SECONDS);
+    await expect(authenticate(header)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(authenticate(issue().header)).rejects.toMatchObject({ code: 'unavailable' });
+    down = false;
+    expect(await authenticate(header)).toMatchObject({ tenant: 'acme' });
+  });
+});

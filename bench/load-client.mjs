@@ -10,13 +10,14 @@ let sessions = 0;
 
 answerCalls({
   /**
-   * @param job { port, items, requests, connections }; an item is { request: [text, text], answer: { status, body,
-   *   compared } }. Between the two texts goes a session id of its own, where there are two. `compared` are the ranges
+   * @param job { port, items, requests, connections }; an item is { name, request: [text, text], answer: { status,
+   *   body, compared } }. Between the two texts goes a session id of its own, where there are two. `compared` are the ranges
    *   of the body that must be equal; the rest must have the same length.
    * @returns { perSecond, p50, p99, busy }: milliseconds, and this process's share of one core
    */
   async run(job) {
-    const items = job.items.map(({ request, answer }) => ({
+    const items = job.items.map(({ name, request, answer }) => ({
+      name,
       request,
       answer: { ...answer, body: Buffer.from(answer.body) },
     }));
@@ -54,7 +55,7 @@ function open(port) {
 }
 
 /** One request and its whole answer; milliseconds. */
-function exchange(socket, { request: [before, after], answer }) {
+function exchange(socket, { name, request: [before, after], answer }) {
   return new Promise((resolve, reject) => {
     let head;
     let received = 0;
@@ -62,7 +63,7 @@ function exchange(socket, { request: [before, after], answer }) {
       socket.off('data', onData);
       socket.off('close', onClose);
       if (problem === undefined) resolve(performance.now() - started);
-      else reject(new Error(problem));
+      else reject(new Error(`${name}: ${problem}`));
     };
     const onClose = () => stop('the connection was closed');
     const onBody = (bytes) => {

@@ -39,6 +39,9 @@ const scratch = await mkdtemp(path.join(os.tmpdir(), 'skillbucket-bench-'));
 const children = [];
 try {
   await bench();
+} catch (error) {
+  console.error(`The benchmark failed. ${error.message}`);
+  process.exitCode = 1;
 } finally {
   for (const child of children) child.stop();
   await rm(scratch, { recursive: true, force: true, maxRetries: 5 });

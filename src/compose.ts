@@ -20,6 +20,7 @@ import { dynamoTable } from './storage/table.ts';
 import { apiKeyAuthenticator } from './tenancy/authenticate.ts';
 import { dynamoCredentialStore } from './tenancy/credential-store.ts';
 import { accessMint } from './tenancy/mint-access.ts';
+import { validationCache } from './tenancy/validation-cache.ts';
 
 export interface ServiceParts {
   readonly objects: ObjectStore;
@@ -44,6 +45,7 @@ export function composeService(parts: ServiceParts): Hono<AppEnv> {
       manifests: manifestCache(clock),
       catalogs: catalogCache(),
       fileLists: fileListCache(),
+      validations: validationCache(),
       policy: { resources: config.resources, maxTokens: config.maxTokens },
       sessionTtlSeconds: config.sessionTtlSeconds,
       now,

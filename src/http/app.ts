@@ -25,8 +25,6 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
     const started = performance.now();
     const requestId = acceptedRequestId(context.req.header('x-request-id')) ?? randomUUID();
     context.set('requestId', requestId);
-    // Before the answer is made: adding headers to one that exists costs more than making it.
-    context.header('x-request-id', requestId);
     await next();
     logRequest(parts.logger, context, performance.now() - started);
   });
@@ -74,8 +72,8 @@ async function answer(context: AppContext, route: Route, parts: AppParts, tools:
 
 /** The router leaves broken escapes as they are; then one text could name two things. */
 function checkPathEncoding(context: AppContext): void {
+  if (!context.req.url.includes('%')) return;
   const path = new URL(context.req.url).pathname;
-  if (!path.includes('%')) return;
   try {
     decodeURIComponent(path);
   } catch (error) {

@@ -1,5 +1,4 @@
 import type { Hono } from 'hono';
-// eslint-disable-next-line @typescript-eslint/no-deprecated -- its successor for hono v5 is not published yet
 import { handle } from 'hono/aws-lambda';
 import type { AppEnv } from './route.ts';
 
@@ -8,6 +7,6 @@ const TEXT = /^(?:text\/(?:plain|markdown)|application\/(?:json|problem\+json))\
 
 /** The service as a Lambda handler, for Function URLs, API Gateway (REST and HTTP) and load balancers alike (D2). */
 export function lambdaHandler(app: Hono<AppEnv>) {
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- as above
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- its successor for hono v5 is not published yet
   return handle(app, { isContentTypeBinary: (contentType) => !TEXT.test(contentType) });
 }

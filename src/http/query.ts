@@ -4,21 +4,21 @@ import type { AppContext } from './route.ts';
 
 /**
  * Query parameters: repeatable ones come as arrays, others must be given once. Unknown ones are passed over, as caches
- * and proxies add their own.
+ * and proxies add their own. The schema is made once, by the route: making one costs more than answering.
  *
  * @throws SkillError invalid_request naming the parameter
  */
 export function readQuery<Shape extends z.ZodRawShape>(
   context: AppContext,
-  shape: Shape,
+  schema: z.ZodObject<Shape>,
 ): z.infer<z.ZodObject<Shape>> {
   const all = context.req.queries();
   const given = Object.fromEntries(
-    Object.keys(shape)
+    Object.keys(schema.shape)
       .filter((name) => Object.hasOwn(all, name))
       .map((name) => [name, all[name]]),
   );
-  return checked(z.object(shape), given, 'query');
+  return checked(schema, given, 'query');
 }
 
 const once = z

@@ -6,6 +6,7 @@ import { withinTokens } from '../core/catalog/tokens.ts';
 import { SkillError } from '../core/errors.ts';
 import { parseSkill } from '../core/format/skill-document.ts';
 import type { SkillMetadata } from '../core/format/skill-document.ts';
+import { decodeUtf8 } from '../core/format/utf8.ts';
 import type { BundleId, Digest, SessionId, SkillName } from '../core/ids.ts';
 import type { ResourceListing } from '../core/resources/listing.ts';
 import { authorizeListing, groupListing } from '../core/resources/listing.ts';
@@ -158,16 +159,21 @@ async function readActivated(
     source.read(activation.skill_md.digest),
     listingOf(source, activation),
   ]);
-  const parsed = parseSkill(
-    {
-      path: `${activation.skill}/${activation.skill_md.path}`,
-      fileName: activation.skill_md.path,
-      directory: activation.directory === '.' ? undefined : activation.directory.split('/').at(-1),
-      bytes,
-    },
-    activation.mode,
+  const { mode, skill_md, directory } = activation;
+  // The same bytes under the same rules: validated once a process, and only the body is read again.
+  const parsed = access.validated([skill_md.digest, skill_md.path, mode, activation.skill, directory], () =>
+    parseSkill(
+      {
+        path: `${activation.skill}/${skill_md.path}`,
+        fileName: skill_md.path,
+        directory: directory === '.' ? undefined : directory.split('/').at(-1),
+        bytes,
+      },
+      mode,
+    ),
   );
-  if (parsed.metadata === undefined || parsed.instructions === undefined) {
+  const instructions = decodeUtf8(bytes.subarray(parsed.bodyOffset));
+  if (parsed.metadata === undefined || instructions === undefined) {
     // It was valid when published, so the rules or the bytes changed since; serving it would be a guess.
     throw new SkillError('skill_changed', {
       detail: `The skill "${activation.skill}" is not valid any more; publish it again.`,
@@ -177,7 +183,7 @@ async function readActivated(
   return {
     bytes,
     metadata: parsed.metadata,
-    instructions: parsed.instructions,
+    instructions,
     listing: groupListing(listing, activation.policy),
   };
 }

@@ -39,15 +39,16 @@ export async function directoryTree(directory: string, mode: ValidationMode): Pr
     }
     for (const entry of entries) {
       const inside = relative === '' ? entry.name : `${relative}/${entry.name}`;
-      if (entry.isDirectory()) {
-        const reason = reasonToLeaveOut(inside);
-        if (reason === undefined) await visit(inside);
-        else
-          findings.push(
-            finding('info', 'file_left_out', `${inside}/ was left out: ${reason}.`, { file: inside }),
-          );
-      } else if (entry.isFile()) {
+      const reason = reasonToLeaveOut(inside);
+      if (entry.isFile()) {
         await addFile(inside);
+      } else if (reason !== undefined) {
+        // Also a link by that name, such as the node_modules that some package managers make.
+        findings.push(
+          finding('info', 'file_left_out', `${inside} was left out: ${reason}.`, { file: inside }),
+        );
+      } else if (entry.isDirectory()) {
+        await visit(inside);
       } else {
         findings.push(notAFile(inside, entry.isSymbolicLink(), mode));
       }

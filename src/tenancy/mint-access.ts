@@ -12,6 +12,7 @@ import type { Principal } from './authenticate.ts';
 import type { TenantPolicy } from './policy.ts';
 import type { TenantAccess } from './tenant-access.ts';
 import { tenantStore } from './tenant-store.ts';
+import type { ValidationCache } from './validation-cache.ts';
 
 export interface AccessParts {
   readonly objects: ObjectStore;
@@ -20,6 +21,7 @@ export interface AccessParts {
   readonly manifests: ManifestCache;
   readonly catalogs: CatalogCache;
   readonly fileLists: FileListCache;
+  readonly validations: ValidationCache;
   readonly policy: TenantPolicy;
   readonly sessionTtlSeconds: number;
   readonly now: () => Date;
@@ -66,6 +68,7 @@ export function accessMint(parts: AccessParts): (principal: Principal) => Tenant
         if (root.owner === parts.builtin.root.owner) return parts.builtin;
         return root.owner === tenant ? ownSource(root.bundle as BundleId) : undefined;
       },
+      validated: (key, validate) => parts.validations.get(tenant, key, validate),
       changed() {
         parts.manifests.forget(tenant);
       },

@@ -1,4 +1,5 @@
 import type { Catalog, RootRef } from '../core/catalog/catalog.ts';
+import type { ParsedSkill } from '../core/format/skill-document.ts';
 import type { BundleId, TenantId } from '../core/ids.ts';
 import type { ActivationStore } from '../sessions/activation-store.ts';
 import type { CurrentBundle, TenantBundles } from '../sources/manifest-cache.ts';
@@ -27,6 +28,8 @@ export interface TenantAccess {
   bundle(name: BundleId): Promise<CurrentBundle | undefined>;
   /** The source of a root, as long as this tenant may read it. */
   source(root: RootRef): SkillSource | undefined;
+  /** What validating gave, kept for as long as it is the same by all parts of the key. */
+  validated(key: readonly string[], validate: () => ParsedSkill): ParsedSkill;
   /** After a write: this process serves it at once. */
   changed(): void;
 }

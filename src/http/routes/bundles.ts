@@ -15,6 +15,9 @@ import { choice, flag, readQuery } from '../query.ts';
 import { etagOf, matches, sendJson, sendJsonWithEtag } from '../respond.ts';
 import type { AppContext, TenantRoute } from '../route.ts';
 
+const PUBLISH_QUERY = z.object({ mode: choice(['strict', 'lenient'], 'strict'), dry_run: flag });
+const ROLLBACK_BODY = z.strictObject({ revision: z.number().int().min(1) });
+
 export const listBundlesRoute: TenantRoute = {
   method: 'GET',
   path: '/v1/bundles',
@@ -86,7 +89,7 @@ export const publishBundleRoute: TenantRoute = {
   summary: 'Publishes a zip or tar.gz as the next revision, or reports and changes nothing',
   async handle(context, access) {
     const bundle = bundleParameter(context);
-    const query = readQuery(context, { mode: choice(['strict', 'lenient'], 'strict'), dry_run: flag });
+    const query = readQuery(context, PUBLISH_QUERY);
     const precondition = preconditionOf(context);
     const files = await readArchive(await readBody(context, ARCHIVE_LIMITS.maxPackedBytes), ARCHIVE_LIMITS);
     const outcome = await publishBundle(access.objects, {
@@ -110,7 +113,7 @@ export const rollbackBundleRoute: TenantRoute = {
   summary: 'Points the bundle at an earlier revision again',
   async handle(context, access) {
     const bundle = bundleParameter(context);
-    const body = await readJson(context, z.strictObject({ revision: z.number().int().min(1) }));
+    const body = await readJson(context, ROLLBACK_BODY);
     const precondition = preconditionOf(context);
     const manifest = await rollbackBundle(access.objects, {
       bundle,

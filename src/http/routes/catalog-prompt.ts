@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { filterByTags } from '../../core/catalog/catalog.ts';
 import { renderPrompt } from '../../core/catalog/prompt.ts';
 import { DEFAULT_TOKEN_LIMIT, MAX_TOKEN_LIMIT } from '../../core/limits.ts';
@@ -5,7 +6,7 @@ import { choice, flag, integer, list, readQuery, text } from '../query.ts';
 import { etagOf, sendRendered } from '../respond.ts';
 import type { TenantRoute } from '../route.ts';
 
-const QUERY = {
+const QUERY = z.object({
   format: choice(['markdown', 'xml'], 'markdown'),
   tags: list,
   tag_match: choice(['any', 'all'], 'any'),
@@ -14,7 +15,7 @@ const QUERY = {
   header: text,
   load_instruction: text,
   max_tokens: integer(1, MAX_TOKEN_LIMIT).default(DEFAULT_TOKEN_LIMIT),
-};
+});
 
 export const catalogPromptRoute: TenantRoute = {
   method: 'GET',

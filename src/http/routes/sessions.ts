@@ -1,7 +1,7 @@
 import type { Activation } from '../../core/activation/activation.ts';
 import { locationOf } from '../../core/catalog/catalog.ts';
 import { existingName, pathParameter, sessionParameter } from '../parameters.ts';
-import { sendJson } from '../respond.ts';
+import { sendJson, sendNothing } from '../respond.ts';
 import type { TenantRoute } from '../route.ts';
 
 export const listActivationsRoute: TenantRoute = {
@@ -25,7 +25,7 @@ export const releaseActivationRoute: TenantRoute = {
       sessionParameter(context),
       existingName(pathParameter(context, 'skill')),
     );
-    return context.body(null, 204, { 'cache-control': 'no-store' });
+    return sendNothing(context);
   },
 };
 
@@ -36,7 +36,7 @@ export const releaseSessionRoute: TenantRoute = {
   summary: 'Releases everything from a session; idempotent',
   async handle(context, access) {
     await access.activations.release(sessionParameter(context));
-    return context.body(null, 204, { 'cache-control': 'no-store' });
+    return sendNothing(context);
   },
 };
 

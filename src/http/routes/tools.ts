@@ -1,7 +1,10 @@
+import { z } from 'zod';
 import { describeTools } from '../../operations/describe-tools.ts';
 import { flag, readQuery } from '../query.ts';
 import { etagOf, sendJsonWithEtag } from '../respond.ts';
 import type { TenantRoute } from '../route.ts';
+
+const QUERY = z.object({ enum: flag });
 
 export const toolsRoute: TenantRoute = {
   method: 'GET',
@@ -9,7 +12,7 @@ export const toolsRoute: TenantRoute = {
   scope: 'catalog:read',
   summary: 'The two tools as function definitions; `enum=true` limits names to the catalog',
   async handle(context, access) {
-    const query = readQuery(context, { enum: flag });
+    const query = readQuery(context, QUERY);
     const catalog = query.enum ? await access.catalog() : undefined;
     return sendJsonWithEtag(
       context,

@@ -33,13 +33,13 @@ for (const s3Checksums of ['when_supported', 'when_required'] as const) {
   let bucket: Promise<string> | undefined;
   let stores = 0;
   objectStoreContract(
-    `[D6] S3 at ${skip ? '(no server)' : endpoint}, checksums ${s3Checksums}`,
+    `S3 at a server, checksums ${s3Checksums}`,
     async () => below(s3Store(await (bucket ??= newBucket()), config), `clause-${(stores += 1)}/`),
     { skip },
   );
 }
 
-describe.skipIf(skip)('[D6] S3 at a server: what is wrong is unavailable, and never absent or stale', () => {
+describe.skipIf(skip)('S3 at a server: what is wrong is unavailable, and never absent or stale', () => {
   const config = { s3Checksums: 'when_supported', s3PathStyle: true } as const;
 
   test('a bucket that is not there', async () => {

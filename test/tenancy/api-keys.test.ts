@@ -24,7 +24,7 @@ describe('API keys', () => {
     expect(secretHash).toBe(createHash('sha256').update(secret).digest('hex'));
   });
 
-  test('[D7] only the hash reaches the table', async () => {
+  test('only the hash reaches the table', async () => {
     const local = await startLocalTable();
     const written: [unknown, Item][] = [];
     const watched: Table = {

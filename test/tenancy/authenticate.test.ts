@@ -88,7 +88,7 @@ describe('who a key says one is', () => {
     }
   });
 
-  test('[D7] two tenants in one process are never taken for each other', async () => {
+  test('two tenants in one process are never taken for each other', async () => {
     setTenant('globex');
     const [acme, globex] = [issue('acme'), issue('globex')];
     const answers = await Promise.all(
@@ -99,7 +99,7 @@ describe('who a key says one is', () => {
     );
   });
 
-  test("[D7] a secret under another key's id is refused, also when both are known", async () => {
+  test("a secret under another key's id is refused, also when both are known", async () => {
     const [one, other] = [issue(), issue()];
     await authenticate(one.header);
     await authenticate(other.header);

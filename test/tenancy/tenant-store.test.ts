@@ -22,7 +22,7 @@ objectStoreContract("a tenant's store", async () => {
 describe.each([
   ['memory', () => Promise.resolve(memoryObjectStore())],
   ['a directory', async () => directoryObjectStore(await mkdtemp(path.join(parent, 'bucket-')))],
-] satisfies [string, () => Promise<ObjectStore>][])('[D7] tenants of one bucket in %s', (_, newBucket) => {
+] satisfies [string, () => Promise<ObjectStore>][])('tenants of one bucket in %s', (_, newBucket) => {
   const TENANTS = ['acme', 'acme-2', 'acm', 'a', 'tenants'].map(tenantId);
 
   test('keep the same keys apart', async () => {
@@ -84,7 +84,7 @@ describe.each([
   });
 });
 
-describe('[D7] tenant ids', () => {
+describe('tenant ids', () => {
   test.each(['', 'a/b', '..', 'a.b', 'A', 'a--b', '-a', 'a_b', 'a#b', 'ä', 'a'.repeat(65), 'a\n'])(
     '%j is none, so that no id can name a part of another',
     (value) => {

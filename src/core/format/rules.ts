@@ -112,7 +112,11 @@ export function ruleName(field: Field | undefined, context: RuleContext): Ruled<
 }
 
 function slug(text: string): string {
-  const words = text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+  const words = text
+    .normalize('NFKD')
+    .replaceAll(/\p{M}+/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-');
   return words.replaceAll(/^-+/g, '').slice(0, MAX_NAME_CHARACTERS).replaceAll(/-+$/g, '');
 }
 

@@ -44,7 +44,17 @@ describe.skipIf(CORPUS === undefined)('112 real skills of google/skills', () => 
   });
 
   const publish = (...more: string[]) =>
-    skillbucket(['publish', corpus, '--bundle', 'google', '--tenant', 'acme', '--data-dir', directory, ...more]);
+    skillbucket([
+      'publish',
+      corpus,
+      '--bundle',
+      'google',
+      '--tenant',
+      'acme',
+      '--data-dir',
+      directory,
+      ...more,
+    ]);
   const everything = async () => {
     const keys: string[] = [];
     for await (const key of directoryObjectStore(path.join(directory, 'bucket')).list('')) keys.push(key);
@@ -57,32 +67,45 @@ describe.skipIf(CORPUS === undefined)('112 real skills of google/skills', () => 
     expect(await everything()).toEqual([]);
     const checked = await skillbucket(['validate', corpus, '--json']);
     expect(checked.code).toBe(1);
-    const { results } = JSON.parse(checked.out) as { results: { findings: { file: string; code: string; severity: string; fix: string }[] }[] };
+    const { results } = JSON.parse(checked.out) as {
+      results: { findings: { file: string; code: string; severity: string; fix: string }[] }[];
+    };
     const errors = results[0]?.findings.filter((finding) => finding.severity === 'error') ?? [];
     expect(errors.map((finding) => finding.file)).toEqual(WITH_UNQUOTED_VERSION);
-    for (const finding of errors) expect(finding).toMatchObject({ code: 'invalid_field', fix: expect.stringContaining('"') as unknown });
+    for (const finding of errors)
+      expect(finding).toMatchObject({ code: 'invalid_field', fix: expect.stringContaining('"') as unknown });
     for (const file of WITH_UNQUOTED_VERSION) expect(refused.err).toContain(file);
   });
 
   test('[J23] lenient publishes all 112 with those findings; every file reads back byte for byte', async () => {
     const published = await publish('--lenient', '--json');
     expect(published.code).toBe(0);
-    const outcome = JSON.parse(published.out) as { skills: number; files: number; findings: { severity: string; file: string }[] };
+    const outcome = JSON.parse(published.out) as {
+      skills: number;
+      files: number;
+      findings: { severity: string; file: string }[];
+    };
     expect(outcome).toMatchObject({ skills: 112, files: 478 });
-    const warned = outcome.findings.filter((finding) => finding.severity === 'warning').map((finding) => finding.file);
+    const warned = outcome.findings
+      .filter((finding) => finding.severity === 'warning')
+      .map((finding) => finding.file);
     expect(warned).toEqual(WITH_UNQUOTED_VERSION);
 
     const raw = { accept: 'application/octet-stream' };
     const names: string[] = [];
     let cursor: string | undefined;
     do {
-      const page = await json(await acme.get(`/v1/catalog?limit=50${cursor === undefined ? '' : `&cursor=${cursor}`}`));
+      const page = await json(
+        await acme.get(`/v1/catalog?limit=50${cursor === undefined ? '' : `&cursor=${cursor}`}`),
+      );
       names.push(...(page['skills'] as { name: string }[]).map((skill) => skill.name));
       cursor = page['next_cursor'] as string | undefined;
     } while (cursor !== undefined);
     expect(names).toHaveLength(112);
 
-    const onDisk = readdirSync(corpus, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const onDisk = readdirSync(corpus, { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    );
     let compared = 0;
     for (const name of names) {
       const context = { session_id: `read ${name}` };
@@ -92,10 +115,17 @@ describe.skipIf(CORPUS === undefined)('112 real skills of google/skills', () => 
       const skillMd = await acme.post('/v1/tools/load_skill', { name, context }, raw);
       expect(Buffer.from(await skillMd.arrayBuffer()).equals(bytes('SKILL.md'))).toBe(true);
       compared += 1;
-      const { resources, complete } = loaded['resources'] as { resources: { relative_path: string }[]; complete: boolean };
+      const { resources, complete } = loaded['resources'] as {
+        resources: { relative_path: string }[];
+        complete: boolean;
+      };
       expect([name, complete]).toEqual([name, true]);
       for (const { relative_path } of resources) {
-        const answer = await acme.post('/v1/tools/load_skill_resource', { name, relative_path, context }, raw);
+        const answer = await acme.post(
+          '/v1/tools/load_skill_resource',
+          { name, relative_path, context },
+          raw,
+        );
         expect([relative_path, answer.status]).toEqual([relative_path, 200]);
         expect(Buffer.from(await answer.arrayBuffer()).equals(bytes(relative_path))).toBe(true);
         compared += 1;

@@ -171,9 +171,7 @@ describe('POST /v1/tools/load_skill', () => {
   test('of many loads at once exactly one begins the activation', async () => {
     const id = newSession();
     const answers = await Promise.all(Array.from({ length: 12 }, async () => json(await load(id))));
-    const begun = answers.filter(
-      (one) => (one['activation'] as { already_active: boolean }).already_active === false,
-    );
+    const begun = answers.filter((one) => !(one['activation'] as { already_active: boolean }).already_active);
     expect(begun).toHaveLength(1);
     expect(answers.filter((one) => one['instructions'] !== undefined)).toEqual(begun);
   });

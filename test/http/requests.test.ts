@@ -150,7 +150,7 @@ describe('requests that are wrong', () => {
       method: 'POST',
       body: endless,
       duplex: 'half',
-    } as RequestInit);
+    });
     expect(untold.status).toBe(413);
     expect(await json(untold)).toMatchObject({ code: 'payload_too_large', limit: 262_144 });
     expect(pulled).toBeLessThan(20);

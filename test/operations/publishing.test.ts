@@ -98,14 +98,14 @@ describe('[D5] publishing', () => {
 
   test('many publishers at once: each gets a revision of its own, none is lost, never a mix', async () => {
     const labels = Array.from({ length: 8 }, (_, index) => `publisher ${index}`);
-    let done = false;
+    const state = { done: false };
     const watching = (async () => {
       const seen: (ReadonlySet<string> | undefined)[] = [];
-      while (!done) seen.push((await servedState(objects))?.labels);
+      while (!state.done) seen.push((await servedState(objects))?.labels);
       return seen;
     })();
     const outcomes = await Promise.all(labels.map((label) => publish(objects, label)));
-    done = true;
+    state.done = true;
     for (const seen of await watching) expect(seen === undefined || seen.size === 1).toBe(true);
     expect(new Set(outcomes.map((outcome) => outcome.revision)).size).toBe(labels.length);
     const last = await servedState(objects);
@@ -161,9 +161,7 @@ describe('[D5] the command', () => {
       const child = start(next);
       const exited = once(child, 'exit');
       // Killed when a given number of files has arrived, whenever that is.
-      let running = true;
-      void exited.then(() => (running = false));
-      while (running && (await countFiles()) < had + after) await new Promise(setImmediate);
+      while (child.exitCode === null && (await countFiles()) < had + after) await new Promise(setImmediate);
       child.kill('SIGKILL');
       const [, signal] = (await exited) as [number | null, string | null];
       if (signal === 'SIGKILL') kills += 1;

@@ -33,7 +33,7 @@ export interface TestService {
   readonly logs: Record<string, unknown>[];
   /** Moves the clock forward. */
   advance(seconds: number): void;
-  now(): Date;
+  readonly now: () => Date;
   /** Another process on the same bucket and table: nothing in memory is shared. */
   anotherProcess(): Hono<AppEnv>;
   issue(tenant: string, scopes?: readonly Scope[]): Promise<string>;

@@ -41,6 +41,11 @@ export function summaryOf(findings: readonly Finding[]): string {
     .join(', ');
 }
 
+/** Bytes for a person. */
+export function sizeOf(bytes: number): string {
+  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
 /** Bytes for a person who waits. */
 export function megabytes({ done, total }: Progress): string {
   return `${(done / 1_000_000).toFixed(1)}/${(total / 1_000_000).toFixed(1)} MB`;

@@ -47,9 +47,13 @@ export interface RemoteInput {
  * Publishes a tree through a service: validated here, sent straight to the bucket, published there. What the service has
  * already is not sent: unchanged content not at all, and an archive that has arrived not again.
  *
+ * @returns `sent`: bytes that went over the line
  * @throws SkillError as the service refused, or as validating here did; nothing was changed then
  */
-export async function publishRemote(service: ServiceClient, input: RemoteInput): Promise<PublishOutcome> {
+export async function publishRemote(
+  service: ServiceClient,
+  input: RemoteInput,
+): Promise<{ readonly outcome: PublishOutcome; readonly sent: number }> {
   const { bundle, mode } = input;
   const packed = await packTree(input.tree, { bundle, mode });
   const current = await currentState(service, bundle);
@@ -66,18 +70,20 @@ export async function publishRemote(service: ServiceClient, input: RemoteInput):
     revision: current?.revision,
     generation: current?.generation,
   };
-  if (input.dryRun) return { ...local, outcome: 'validated' };
-  if (current?.digest === packed.digest) return { ...local, outcome: 'unchanged' };
+  if (input.dryRun) return { outcome: { ...local, outcome: 'validated' }, sent: 0 };
+  if (current?.digest === packed.digest) return { outcome: { ...local, outcome: 'unchanged' }, sent: 0 };
 
   const body = { size: packed.archive.length, sha256: sha256(packed.archive), mode };
   const begin = () => service.request('POST', `/v1/bundles/${bundle}/uploads`, ticketSchema, body);
+  let sent = 0;
   const ticket = await tried(async () => {
     // Begun anew at each try: it finds the same upload, and a URL that has not expired.
     const begun = await begin();
     if (begun.url === undefined) return begun;
-    await putArchive(begun.url, begun.headers ?? {}, packed.archive, (sent) => {
-      input.onProgress({ done: sent, total: packed.archive.length });
+    await putArchive(begun.url, begun.headers ?? {}, packed.archive, (done) => {
+      input.onProgress({ done, total: packed.archive.length });
     });
+    sent = packed.archive.length;
     return begun;
   });
   const published =
@@ -88,7 +94,7 @@ export async function publishRemote(service: ServiceClient, input: RemoteInput):
       }),
     ));
   // What was left out here never got there, so only we can tell of it.
-  return { ...published, bundle, mode, findings: packed.findings };
+  return { outcome: { ...published, bundle, mode, findings: packed.findings }, sent };
 }
 
 async function currentState(

@@ -18,7 +18,7 @@ import type { Command, Io } from '../io.ts';
 import { UsageError } from '../io.ts';
 import { onlyOne, readOptions } from '../options.ts';
 import { readOutputs } from '../outputs.ts';
-import { countOf, megabytes, printFindings, progressLine, styled, summaryOf } from '../print.ts';
+import { countOf, megabytes, printFindings, progressLine, sizeOf, styled, summaryOf } from '../print.ts';
 import { publishRemote } from '../publish-remote.ts';
 import { serviceClient } from '../service-client.ts';
 import { treeOf } from '../tree-of.ts';
@@ -75,12 +75,12 @@ Example: skillbucket publish ./skills --bundle team
     const url = await urlOf(values, config);
     const tree = await treeOf(folder, mode);
     const request: Request = { bundle, tree, mode, dryRun: values['dry-run'] === true };
-    const { whose, outcome } =
+    const { whose, outcome, sent } =
       url === undefined
         ? await publishHere(request, values, config, io)
         : await publishThere(request, values, { url, key: values.key ?? config.key }, io);
     if (values.json === true) io.out(`${JSON.stringify({ ...whose, ...outcome }, null, 2)}\n`);
-    else printOutcome(io, whose.tenant, outcome);
+    else printOutcome(io, whose.tenant, outcome, sent);
     return 0;
   },
 };
@@ -95,6 +95,8 @@ interface Request {
 interface Done {
   readonly whose: { readonly tenant?: string; readonly url?: string };
   readonly outcome: PublishOutcome;
+  /** What went to the bucket, in words. */
+  readonly sent: string;
 }
 
 interface Options {
@@ -121,7 +123,7 @@ async function publishHere(request: Request, options: Options, config: Config, i
   }).finally(() => {
     progress.end();
   });
-  return { whose: { tenant }, outcome };
+  return { whose: { tenant }, outcome, sent: `${countOf(outcome.uploaded.files, 'file')} uploaded` };
 }
 
 /** Through a service. */
@@ -138,7 +140,7 @@ async function publishThere(
   if (key === undefined) throw new UsageError('--key KEY or SKILLBUCKET_KEY is missing.');
   warnOfPlainHttp(io, url);
   const progress = progressLine(io, 'Uploading', megabytes);
-  const outcome = await publishRemote(serviceClient({ url, key }), {
+  const { outcome, sent } = await publishRemote(serviceClient({ url, key }), {
     ...request,
     onProgress: (state) => {
       progress.update(state);
@@ -146,7 +148,11 @@ async function publishThere(
   }).finally(() => {
     progress.end();
   });
-  return { whose: { url }, outcome };
+  return {
+    whose: { url },
+    outcome,
+    sent: sent === 0 ? 'the archive was there already' : `${sizeOf(sent)} sent`,
+  };
 }
 
 /** A mistyped tenant would get a bundle that nobody ever sees. */
@@ -188,13 +194,13 @@ function warnOfPlainHttp(io: Io, url: string): void {
   io.err(`${styled(io, 'yellow', 'Warning')}: ${url} is not encrypted; the key can be read on the way.\n`);
 }
 
-function printOutcome(io: Io, tenant: string | undefined, outcome: PublishOutcome): void {
+function printOutcome(io: Io, tenant: string | undefined, outcome: PublishOutcome, sent: string): void {
   printFindings(io, outcome.findings);
   const what = `${countOf(outcome.skills, 'skill')}, ${countOf(outcome.files, 'file')}`;
   const name = tenant === undefined ? outcome.bundle : `${tenant}/${outcome.bundle}`;
   const notes = summaryOf(outcome.findings);
   const lines: Record<PublishOutcome['outcome'], string> = {
-    published: `${styled(io, 'green', 'Published')} ${name} revision ${outcome.revision}: ${what}; ${countOf(outcome.uploaded.files, 'file')} uploaded`,
+    published: `${styled(io, 'green', 'Published')} ${name} revision ${outcome.revision}: ${what}; ${sent}`,
     unchanged: `Unchanged: ${name} is at revision ${outcome.revision} with just this content`,
     validated: `${styled(io, 'green', 'Valid')}: ${what}; nothing was published`,
   };

@@ -29,6 +29,8 @@ export function emptyFunctions(): string {
   return directory;
 }
 
+let functions: string | undefined;
+
 /** The app as cdk.json sets it up, with some context on top, not synthesized yet. */
 export function appWith(context: Readonly<Record<string, string>> = {}): { app: App; stack: Stack } {
   const settings = JSON.parse(readFileSync(path.join(packageRoot(), 'cdk.json'), 'utf8')) as {
@@ -38,7 +40,7 @@ export function appWith(context: Readonly<Record<string, string>> = {}): { app: 
     context: { ...settings.context, 'aws:cdk:enable-path-metadata': true, ...context },
     analyticsReporting: false,
   });
-  const functions = emptyFunctions();
+  functions ??= emptyFunctions();
   const code: FunctionCode = { api: path.join(functions, 'api'), indexer: path.join(functions, 'indexer') };
   const stack = skillbucketStack(
     app,
@@ -70,6 +72,14 @@ export function placeOf(resource: TemplateResource): string {
     .slice(1)
     .join('/')
     .replace(/\/Resource$/, '');
+}
+
+/** By the construct's place; of the main resources, there is one each. */
+export function resourceOf(template: Template, place: string): TemplateResource {
+  const all = Object.values((template.toJSON() as unknown as TemplateJson).Resources);
+  const found = all.find((one) => one.Metadata?.['aws:cdk:path'] !== undefined && placeOf(one) === place);
+  if (found === undefined) throw new Error(`There is no ${place}.`);
+  return found;
 }
 
 /** A value of a template as text; references stand as `<Bucket.Arn>`, without the hash in the logical id. */

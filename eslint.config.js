@@ -3,7 +3,7 @@ import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig([
-  globalIgnores(['dist/', '.skillbucket/', 'skills-bundle/', 'samples/']),
+  globalIgnores(['dist/', 'build/', '.skillbucket/', 'skills-bundle/', 'samples/']),
   js.configs.recommended,
   {
     files: ['**/*.ts'],
@@ -29,6 +29,12 @@ export default defineConfig([
     // vitest.config.ts must export a default.
     files: ['vitest.config.ts'],
     rules: { 'no-restricted-syntax': 'off' },
+  },
+  {
+    // CloudFront calls the function `handler` of a script.
+    files: ['cdk/edge/*.js'],
+    languageOptions: { sourceType: 'script' },
+    rules: { 'no-unused-vars': ['error', { varsIgnorePattern: '^handler$' }] },
   },
   {
     files: ['**/*.mjs', '**/*.js'],

@@ -68,6 +68,7 @@ const OWNERS: readonly [RegExp, readonly string[]][] = [
   [/^hono(?:\/|$)/, ['http', 'compose.ts', 'local', 'cli']],
   [/^@hono\/node-server$/, ['cli']],
   [/^classic-level$/, ['local']],
+  [/^(?:aws-cdk-lib|constructs|cdk-nag|esbuild)(?:\/|$)/, []],
 ];
 
 /** I/O, clock, randomness, environment. Hashing is pure. */
@@ -143,6 +144,18 @@ describe('the house', () => {
     const readers = files.filter((file) => /process\.env/.test(textOf(file)));
     // The command hands the environment to config.ts; nobody else sees it.
     expect(readers).toEqual(['cli/main.ts']);
+  });
+
+  test('the stack takes constants from core, and nothing else of the service', () => {
+    const directory = path.join(packageRoot(), 'cdk');
+    const targets = readdirSync(directory, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) => [
+        ...readFileSync(path.join(directory, file), 'utf8').matchAll(/ from '(?:\.\.\/)+(src\/[^']+)'/g),
+      ])
+      .map((match) => match[1] ?? '');
+    expect(targets.length).toBeGreaterThan(0);
+    expect(targets.filter((one) => !/^src\/(?:core\/|package-root\.ts$)/.test(one))).toEqual([]);
   });
 
   test('no barrels, no default exports, file names in kebab-case', () => {

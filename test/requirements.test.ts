@@ -42,10 +42,14 @@ test('[D8] the packages and the top level are as designed', () => {
   for (const name of ['hono', '@aws-sdk/client-s3', '@aws-sdk/client-dynamodb', 'zod', 'yaml', 'file-type']) {
     expect(dependencies[name]).toMatch(/^\d+\.\d+\.\d+$/);
   }
-  expect(devDependencies['vitest']).toMatch(/^\d+\.\d+\.\d+$/);
+  for (const name of ['vitest', 'aws-cdk-lib']) {
+    expect(devDependencies[name]).toMatch(/^\d+\.\d+\.\d+$/);
+  }
   for (const name of [
     'package.json',
     'tsconfig.json',
+    'cdk',
+    'functions',
     'src',
     'test',
     'skills-bundle',

@@ -34,6 +34,7 @@ export default defineConfig([
     files: ['**/*.mjs', '**/*.js'],
     languageOptions: {
       globals: {
+        AbortController: 'readonly',
         process: 'readonly',
         console: 'readonly',
         URL: 'readonly',

@@ -35,6 +35,7 @@ export default defineConfig([
     languageOptions: {
       globals: {
         AbortController: 'readonly',
+        AbortSignal: 'readonly',
         process: 'readonly',
         console: 'readonly',
         URL: 'readonly',

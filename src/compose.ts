@@ -5,6 +5,9 @@ import type { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { SkillError } from './core/errors.ts';
+import { indexer } from './events/indexer.ts';
+import type { BatchAnswer } from './events/queue-handler.ts';
+import { queueHandler } from './events/queue-handler.ts';
 import { createApp } from './http/app.ts';
 import type { AppEnv } from './http/route.ts';
 import { packageRoot } from './package-root.ts';
@@ -15,6 +18,8 @@ import { manifestCache } from './sources/manifest-cache.ts';
 import type { SkillSource } from './sources/source.ts';
 import type { ObjectStore } from './storage/object-store.ts';
 import { s3ObjectStore } from './storage/s3.ts';
+import { s3Transfers } from './storage/s3-transfers.ts';
+import type { Transfers } from './storage/transfers.ts';
 import type { Table } from './storage/table.ts';
 import { dynamoTable } from './storage/table.ts';
 import { apiKeyAuthenticator } from './tenancy/authenticate.ts';
@@ -24,11 +29,14 @@ import { validationCache } from './tenancy/validation-cache.ts';
 
 export interface ServiceParts {
   readonly objects: ObjectStore;
+  readonly transfers: Transfers;
   readonly table: Table;
   readonly builtin: SkillSource;
   readonly config: Pick<Config, 'freshnessSeconds' | 'sessionTtlSeconds' | 'maxTokens' | 'resources'>;
   readonly logger: Logger;
   readonly now?: () => Date;
+  /** Further routes beside the service's own. */
+  readonly mount?: (app: Hono<AppEnv>) => void;
 }
 
 /** Puts the service together; the only place that knows every part. */
@@ -40,6 +48,7 @@ export function composeService(parts: ServiceParts): Hono<AppEnv> {
     authenticate: apiKeyAuthenticator(dynamoCredentialStore(table), clock),
     mint: accessMint({
       objects,
+      transfers: parts.transfers,
       table,
       builtin: parts.builtin,
       manifests: manifestCache(clock),
@@ -54,6 +63,7 @@ export function composeService(parts: ServiceParts): Hono<AppEnv> {
       await Promise.all([objects.get('probe'), table.get({ pk: 'probe', sk: 'probe' })]);
     },
     logger: parts.logger,
+    ...(parts.mount === undefined ? {} : { mount: parts.mount }),
   });
 }
 
@@ -66,8 +76,10 @@ export async function composeAws(config: Config, logger: Logger): Promise<Hono<A
     });
   }
   const builtin = await builtinSource(path.join(packageRoot(), 'skills-bundle'));
+  const client = s3Client(config);
   return composeService({
-    objects: s3Store(bucket, config),
+    objects: s3ObjectStore(client, { bucket }),
+    transfers: s3Transfers(client, { bucket }),
     table: awsTable(table),
     builtin,
     config,
@@ -75,15 +87,26 @@ export async function composeAws(config: Config, logger: Logger): Promise<Hono<A
   });
 }
 
+/** What a function on the queue of uploads does. @throws SkillError invalid_request when no bucket is configured */
+export function composeIndexer(config: Config, logger: Logger): (event: unknown) => Promise<BatchAnswer> {
+  const { bucket } = config;
+  if (bucket === undefined) throw new SkillError('invalid_request', { detail: 'Set SKILLBUCKET_BUCKET.' });
+  const index = indexer({ objects: s3Store(bucket, config), logger, now: () => new Date() });
+  return queueHandler({ index, bucket, logger });
+}
+
 /** The bucket, at the endpoint and with the credentials of the standard AWS environment. */
 export function s3Store(bucket: string, config: Pick<Config, 's3Checksums' | 's3PathStyle'>): ObjectStore {
+  return s3ObjectStore(s3Client(config), { bucket });
+}
+
+function s3Client(config: Pick<Config, 's3Checksums' | 's3PathStyle'>): S3Client {
   const checksums = config.s3Checksums === 'when_required' ? 'WHEN_REQUIRED' : 'WHEN_SUPPORTED';
-  const client = new S3Client({
+  return new S3Client({
     forcePathStyle: config.s3PathStyle,
     requestChecksumCalculation: checksums,
     responseChecksumValidation: checksums,
   });
-  return s3ObjectStore(client, { bucket });
 }
 
 function awsTable(table: string): Table {

@@ -5,6 +5,7 @@ import {
   DEFAULT_RESOURCE_POLICY,
   DEFAULT_TOKEN_LIMIT,
   FRESHNESS_SECONDS,
+  MAX_PUBLISHED_FILE_BYTES,
   SESSION_TTL_SECONDS,
 } from './core/limits.ts';
 import type { ResourcePolicy } from './core/limits.ts';
@@ -31,6 +32,8 @@ export interface Config {
 }
 
 const seconds = (fallback: number, max: number) => z.coerce.number().int().min(0).max(max).default(fallback);
+const bytes = (fallback: number) =>
+  z.coerce.number().int().min(1).max(MAX_PUBLISHED_FILE_BYTES).default(fallback);
 
 const schema = z.object({
   HOST: z.string().default('127.0.0.1'),
@@ -44,6 +47,8 @@ const schema = z.object({
   SKILLBUCKET_SESSION_TTL_SECONDS: seconds(SESSION_TTL_SECONDS, 30 * 24 * 60 * 60),
   SKILLBUCKET_MAX_TOKENS: z.coerce.number().default(DEFAULT_TOKEN_LIMIT),
   SKILLBUCKET_BINARY: z.enum(['reject', 'allow']).default(DEFAULT_RESOURCE_POLICY.binary),
+  SKILLBUCKET_MAX_FILE_BYTES: bytes(DEFAULT_RESOURCE_POLICY.max_file_bytes),
+  SKILLBUCKET_MAX_TEXT_BYTES: bytes(DEFAULT_RESOURCE_POLICY.max_text_bytes),
   SKILLBUCKET_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
 });
 
@@ -73,7 +78,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     freshnessSeconds: env.SKILLBUCKET_FRESHNESS_SECONDS,
     sessionTtlSeconds: env.SKILLBUCKET_SESSION_TTL_SECONDS,
     maxTokens: tokenLimit(env.SKILLBUCKET_MAX_TOKENS, 'SKILLBUCKET_MAX_TOKENS'),
-    resources: { ...DEFAULT_RESOURCE_POLICY, binary: env.SKILLBUCKET_BINARY },
+    resources: {
+      ...DEFAULT_RESOURCE_POLICY,
+      binary: env.SKILLBUCKET_BINARY,
+      max_file_bytes: env.SKILLBUCKET_MAX_FILE_BYTES,
+      max_text_bytes: env.SKILLBUCKET_MAX_TEXT_BYTES,
+    },
     logLevel: env.SKILLBUCKET_LOG_LEVEL,
   };
 }

@@ -16,8 +16,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   tenancy: ['core', 'storage', 'sessions', 'sources'],
   operations: ['core', 'archives', 'storage', 'sessions', 'sources', 'tenancy'],
   http: ['core', 'archives', 'operations', 'sources', 'tenancy'],
+  events: ['core', 'operations', 'storage', 'tenancy'],
   local: [
     'core',
+    'events',
     'operations',
     'sources',
     'storage',
@@ -44,7 +46,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'config.ts': ['core'],
   'log.ts': ['config.ts'],
   'package-root.ts': [],
-  'compose.ts': ['core', 'http', 'sessions', 'sources', 'storage', 'tenancy', 'config.ts', 'package-root.ts'],
+  'compose.ts': [
+    'core',
+    'events',
+    'http',
+    'sessions',
+    'sources',
+    'storage',
+    'tenancy',
+    'config.ts',
+    'package-root.ts',
+  ],
 };
 
 /** Packages that belong to one room: everybody else goes through its port. */

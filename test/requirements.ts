@@ -6,6 +6,7 @@ export const DELIVERED: Readonly<Record<string, string>> = {
   D1: 'A build step writes one manifest a bundle; the request path never lists the bucket and parses no YAML to serve a catalog',
   D2: 'Hono handlers serve catalog, skill loads and resource loads with the policy enforced on each',
   D3: 'DynamoDB holds activations and authorized listings with expiry; no session lives in process memory',
+  D5: 'Uploads, through the API or presigned, are published atomically or reported without a change',
   J2: 'Catalog from metadata only; a skill is read and validated when it is activated',
   J4: 'Discovery is bounded, excludes, and follows no symbolic links',
   J5: 'Root order decides; each loser is a shadowed_skill finding naming both files',
@@ -25,11 +26,11 @@ export const DELIVERED: Readonly<Record<string, string>> = {
 
 /** Promised in part: named in tests already, delivered by later work. */
 export const PARTIAL: Readonly<Record<string, string>> = {
-  D5: 'Uploads through the API; presigned uploads are to come',
   D8: 'Packages and top level of the tree; cdk/ and its package come with the stack',
   J3: 'Trust is explicit and its absence rejects every root; standard discovery is to come',
   J11: 'Only what was listed may be loaded; provider listings are to come',
   J13: 'Binary by policy and signatures for files; the provider half is to come',
+  J14: 'Content parts, exact bytes and signed redirects for files; the provider half is to come',
   J22: 'The prompt index; body rendering is to come',
   N11: 'Descriptions are data in the prompt; the library half is to come',
 };

@@ -203,6 +203,16 @@ export const ERRORS = {
     'The archive cannot be read.',
     'Send a zip or a gzip-compressed tar, complete and unencrypted.',
   ),
+  upload_incomplete: entry(
+    'conflict',
+    'The archive has not arrived.',
+    'PUT the archive to the URL of the upload, with the headers that came with it, then complete it.',
+  ),
+  upload_mismatch: entry(
+    'invalid',
+    'The archive is not the one that was declared.',
+    'Begin an upload with the size and sha256 of what you send.',
+  ),
   revision_conflict: entry(
     'conflict',
     'The bundle was changed by somebody else.',

@@ -13,10 +13,13 @@ export type TenantId = Branded<'TenantId'>;
 export type BundleId = Branded<'BundleId'>;
 export type SkillName = Branded<'SkillName'>;
 export type SessionId = Branded<'SessionId'>;
+/** 32 lower-case hex digits. */
+export type UploadId = Branded<'UploadId'>;
 /** `sha256:` and 64 lower-case hex digits. */
 export type Digest = Branded<'Digest'>;
 
 const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+const UPLOAD = /^[0-9a-f]{32}$/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
 /** Agent Skills specification, `name`: 1-64 of a-z, 0-9 and single inner hyphens. */
@@ -26,6 +29,14 @@ export function isSkillName(value: string): value is SkillName {
 
 export function isTenantId(value: string): value is TenantId {
   return value.length <= 64 && SLUG.test(value);
+}
+
+export function isBundleId(value: string): value is BundleId {
+  return value.length <= 64 && SLUG.test(value);
+}
+
+export function isUploadId(value: string): value is UploadId {
+  return UPLOAD.test(value);
 }
 
 export function isDigest(value: string): value is Digest {
@@ -40,7 +51,7 @@ export function tenantId(value: string): TenantId {
 }
 
 export function bundleId(value: string): BundleId {
-  if (value.length <= 64 && SLUG.test(value)) return value as BundleId;
+  if (isBundleId(value)) return value;
   throw new SkillError('invalid_request', {
     detail: `Bundle name ${show(value)} is not 1-64 characters of a-z, 0-9 and single inner hyphens.`,
   });

@@ -62,6 +62,16 @@ export const ARCHIVE_LIMITS: ArchiveLimits = {
 /** Small archives of text compress far beyond the ratio without harm. */
 export const ARCHIVE_RATIO_FREE_BYTES = 1 * MIB;
 
+/** A signed URL is made for the moment in which it is used. */
+export const UPLOAD_URL_SECONDS = 15 * 60;
+export const DOWNLOAD_URL_SECONDS = 5 * 60;
+/**
+ * What is above either leaves by a signed URL: a Lambda answer ends at 6 MB, and base64 adds a third to bytes (Lambda
+ * quotas, "Invocation payload").
+ */
+export const MAX_ANSWER_FILE_BYTES = 4 * MIB;
+export const MAX_ANSWER_TEXT_BYTES = 5.5 * MIB;
+
 /** One published file; what an archive could hold at the most. */
 export const MAX_PUBLISHED_FILE_BYTES = 50 * MIB;
 /** Agent hosts need not load more (MCP skills extension): a warning above. */

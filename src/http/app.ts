@@ -14,6 +14,7 @@ export interface AppParts {
   readonly mint: (principal: Principal) => TenantAccess;
   readonly probe: () => Promise<void>;
   readonly logger: Logger;
+  readonly mount?: (app: Hono<AppEnv>) => void;
 }
 
 /** The service (D2): the same on Lambda, on Node and in tests. */
@@ -29,6 +30,7 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
     logRequest(parts.logger, context, performance.now() - started);
   });
 
+  parts.mount?.(app);
   for (const route of ROUTES) {
     app.on(route.method, route.path, async (context) => {
       context.set('route', route.path);

@@ -40,7 +40,20 @@ export async function readJson<Schema extends z.ZodType>(
   context: AppContext,
   schema: Schema,
 ): Promise<z.infer<Schema>> {
-  const text = decodeUtf8(await readBody(context, MAX_JSON_BODY_BYTES));
+  return parsed(await readBody(context, MAX_JSON_BODY_BYTES), schema);
+}
+
+/** The same, where no body stands for an empty object. */
+export async function readOptionalJson<Schema extends z.ZodType>(
+  context: AppContext,
+  schema: Schema,
+): Promise<z.infer<Schema>> {
+  const bytes = await readBody(context, MAX_JSON_BODY_BYTES);
+  return bytes.length === 0 ? checked(schema, {}, 'body') : parsed(bytes, schema);
+}
+
+function parsed<Schema extends z.ZodType>(bytes: Uint8Array, schema: Schema): z.infer<Schema> {
+  const text = decodeUtf8(bytes);
   let value: unknown;
   try {
     value = JSON.parse(text ?? '');

@@ -24,17 +24,7 @@ const RETRY_AFTER_SECONDS = 2;
 /** RFC 9457. Says nothing of what went wrong inside. */
 export function problemResponse(context: AppContext, error: SkillError): Response {
   const status = STATUS[error.kind];
-  const body = JSON.stringify({
-    type: `urn:skillbucket:error:${error.code}`,
-    title: error.title,
-    status,
-    detail: error.message,
-    code: error.code,
-    fix: error.fix,
-    request_id: context.get('requestId'),
-    ...error.facts,
-    ...(error.findings.length === 0 ? {} : { findings: error.findings }),
-  });
+  const body = JSON.stringify(problemBody(error, context.get('requestId')));
   const headers = new Headers({
     'content-type': 'application/problem+json',
     'content-length': String(Buffer.byteLength(body, 'utf8')),
@@ -49,6 +39,21 @@ export function problemResponse(context: AppContext, error: SkillError): Respons
   if (status === 416) headers.set('content-range', `bytes */${error.facts['size'] ?? '*'}`);
   if (error.facts['allow'] !== undefined) headers.set('allow', String(error.facts['allow']));
   return new Response(body, { status, headers });
+}
+
+/** The document itself, which a record of an upload can hold too. */
+export function problemBody(error: SkillError, requestId: string): object {
+  return {
+    type: `urn:skillbucket:error:${error.code}`,
+    title: error.title,
+    status: STATUS[error.kind],
+    detail: error.message,
+    code: error.code,
+    fix: error.fix,
+    request_id: requestId,
+    ...error.facts,
+    ...(error.findings.length === 0 ? {} : { findings: error.findings }),
+  };
 }
 
 /** What was thrown, as a refusal: anything unexpected is ours, and told as `internal`. */

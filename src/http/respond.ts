@@ -1,6 +1,7 @@
 import type { Digest } from '../core/ids.ts';
 import { hexOf } from '../core/ids.ts';
 import { SkillError } from '../core/errors.ts';
+import { attachment } from '../core/resources/attachment.ts';
 import type { Rendered } from './rendered-cache.ts';
 import type { AppContext } from './route.ts';
 
@@ -26,12 +27,30 @@ export function etagOf(...parts: readonly (Digest | string | number)[]): string 
 
 /** JSON that belongs to this request alone. */
 export function sendJson(context: AppContext, value: unknown, status: 200 | 201 = 200): Response {
-  const body = JSON.stringify(value);
+  return sendJsonText(context, JSON.stringify(value), status);
+}
+
+/** The same, rendered already. */
+export function sendJsonText(context: AppContext, body: string, status: 200 | 201 = 200): Response {
   return context.body(body, status, {
     ...common(context),
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(body, 'utf8')),
     'cache-control': 'no-store',
+  });
+}
+
+/** Too large to pass through us: 303 to where the exact bytes are, with what is known of them (contract, "Tool results"). */
+export function sendElsewhere(context: AppContext, location: string, metadata: object): Response {
+  const body = JSON.stringify(metadata);
+  return context.body(body, 303, {
+    ...common(context),
+    location,
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body, 'utf8')),
+    'cache-control': 'no-store',
+    // The URL is a credential for a while.
+    'referrer-policy': 'no-referrer',
   });
 }
 
@@ -122,16 +141,6 @@ function parseRange(header: string | undefined, size: number): { start: number; 
     });
   }
   return { start, end };
-}
-
-/** RFC 6266: a plain name for old clients and the exact one encoded. */
-function attachment(filename: string): string {
-  const plain = filename.replaceAll(/[^A-Za-z0-9._-]/g, '_');
-  const exact = encodeURIComponent(filename).replaceAll(
-    /['()*]/g,
-    (sign) => `%${sign.charCodeAt(0).toString(16)}`,
-  );
-  return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`;
 }
 
 /** Bytes of their own buffer: a view into a larger one would be sent with its neighbours. */

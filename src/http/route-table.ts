@@ -16,6 +16,7 @@ import { loadSkillRoute } from './routes/load-skill.ts';
 import { listActivationsRoute, releaseActivationRoute, releaseSessionRoute } from './routes/sessions.ts';
 import { skillRoute } from './routes/skill.ts';
 import { toolsRoute } from './routes/tools.ts';
+import { beginUploadRoute, completeUploadRoute, uploadRoute } from './routes/uploads.ts';
 import { validateRoute } from './routes/validate.ts';
 
 /** Every route. What is not here does not exist, and what is not `public` needs a credential. */
@@ -36,6 +37,9 @@ export const ROUTES: readonly Route[] = [
   bundleRevisionsRoute,
   bundleRevisionRoute,
   rollbackBundleRoute,
+  beginUploadRoute,
+  uploadRoute,
+  completeUploadRoute,
   validateRoute,
   healthRoute,
   readyRoute,

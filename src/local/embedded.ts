@@ -2,14 +2,18 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Hono } from 'hono';
 import type { Logger } from 'pino';
+import { indexer } from '../events/indexer.ts';
 import { composeService } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { SkillError } from '../core/errors.ts';
+import { lifetimeOf } from '../core/manifest/object-keys.ts';
 import type { AppEnv } from '../http/route.ts';
 import { packageRoot } from '../package-root.ts';
 import { builtinSource } from '../sources/builtin.ts';
+import { expireDirectory } from '../storage/expire-directory.ts';
 import { directoryObjectStore } from '../storage/directory.ts';
 import { dynamoCredentialStore } from '../tenancy/credential-store.ts';
+import { localBucket } from './local-bucket.ts';
 import type { LocalFile } from './seed.ts';
 import { seed } from './seed.ts';
 import type { LocalTable } from './local-table.ts';
@@ -35,6 +39,7 @@ export async function startEmbedded(config: Config, logger: Logger): Promise<Emb
   const paths = localPaths(dataDir);
   // Keys and tenants' content are in here.
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await expireDirectory(paths.bucket, lifetimeOf, new Date());
   const objects = directoryObjectStore(paths.bucket);
   const local = await openTable(paths.table);
   try {
@@ -47,8 +52,27 @@ export async function startEmbedded(config: Config, logger: Logger): Promise<Emb
       now,
     });
     const builtin = await builtinSource(path.join(packageRoot(), 'skills-bundle'));
-    const app = composeService({ objects, table: local.table, builtin, config, logger, now });
-    return { app, tenants, localFile: paths.localFile, close: () => local.close() };
+    const { transfers, mount, idle } = localBucket({
+      objects,
+      index: indexer({ objects, logger, now }),
+      logger,
+      now,
+    });
+    const app = composeService({
+      objects,
+      transfers,
+      table: local.table,
+      builtin,
+      config,
+      logger,
+      now,
+      mount,
+    });
+    const close = async () => {
+      await idle();
+      await local.close();
+    };
+    return { app, tenants, localFile: paths.localFile, close };
   } catch (error) {
     await local.close();
     throw error;

@@ -27,6 +27,8 @@ export interface LoadedResource {
   readonly bytes: Uint8Array;
   /** Present for text. */
   readonly text?: string;
+  /** A signed URL for the bytes; undefined when its source has none. */
+  link(): Promise<string> | undefined;
 }
 
 /**
@@ -65,6 +67,7 @@ export async function loadResource(access: TenantAccess, input: LoadResourceInpu
     size: bytes.length,
     digest: entry.digest,
     bytes,
+    link: () => source.link?.(entry.digest, entry.name),
     ...(content.text === undefined ? {} : { text: content.text }),
   };
 }

@@ -1,7 +1,7 @@
 import { SkillError } from '../core/errors.ts';
 import type { Finding } from '../core/errors.ts';
 import type { ValidationMode } from '../core/format/skill-document.ts';
-import type { BundleId, Digest } from '../core/ids.ts';
+import type { BundleId, Digest, UploadId } from '../core/ids.ts';
 import type { BundleContent } from '../core/manifest/build.ts';
 import { advanceManifest, buildRevision, contentDigest } from '../core/manifest/build.ts';
 import type { BundleIndex, Manifest, Revision } from '../core/manifest/manifest.ts';
@@ -23,13 +23,16 @@ import { indexTree } from '../sources/index-tree.ts';
 
 export interface PublishInput {
   readonly bundle: BundleId;
-  readonly tree: SkillTree;
+  /** Or how to get it, once it is known to be needed. */
+  readonly tree: SkillTree | (() => Promise<SkillTree>);
   readonly mode: ValidationMode;
   readonly publishedBy: string;
   readonly dryRun?: boolean;
   /** Checked against the current manifest, so that a publisher cannot overwrite what it did not see. */
   readonly precondition?: (current: Manifest | undefined) => boolean;
   readonly onProgress?: (progress: Progress) => void;
+  /** The upload whose archive this is: published once, however often it is tried, and never over what was begun later. */
+  readonly upload?: { readonly id: UploadId; readonly begunAt: string; readonly generation: number };
   readonly now: () => Date;
 }
 
@@ -59,14 +62,19 @@ const ATTEMPTS = 50;
  * nothing and makes no revision.
  *
  * @param objects bound to the tenant
- * @throws SkillError with findings (nothing changed), revision_conflict when the precondition fails
+ * @throws SkillError with findings (nothing changed), revision_conflict when the precondition fails, or when the
+ *   bundle has moved on since the upload was begun
  */
 export async function publishBundle(objects: ObjectStore, input: PublishInput): Promise<PublishOutcome> {
   let current = await readManifest(objects, input.bundle);
+  const before = await publishedByUpload(objects, input, current?.manifest);
+  if (before !== undefined) return before;
   checkPrecondition(input, current);
+  checkOrder(input, current?.manifest);
+  const tree = typeof input.tree === 'function' ? await input.tree() : input.tree;
   const uploaded = { files: 0, bytes: 0 };
   const sink = input.dryRun === true ? undefined : await uploader(objects, current?.manifest, uploaded);
-  const content = await indexTree(input.tree, {
+  const content = await indexTree(tree, {
     bundle: input.bundle,
     mode: input.mode,
     ...(sink === undefined ? {} : { sink }),
@@ -82,7 +90,11 @@ export async function publishBundle(objects: ObjectStore, input: PublishInput): 
       const { revision, generation } = current.manifest;
       return { ...summary, outcome: 'unchanged', revision, generation };
     }
-    const published = { at: input.now().toISOString(), by: input.publishedBy };
+    const published = {
+      at: input.now().toISOString(),
+      by: input.publishedBy,
+      ...(input.upload === undefined ? {} : { asOf: input.upload.begunAt, upload: input.upload.id }),
+    };
     const revision = await putRevision(objects, content, current?.manifest, published);
     const manifest = advanceManifest(current?.manifest, revision, published);
     if (await swapManifest(objects, manifest, current?.etag)) {
@@ -94,9 +106,48 @@ export async function publishBundle(objects: ObjectStore, input: PublishInput): 
       };
     }
     current = await readManifest(objects, input.bundle);
+    const twin = await publishedByUpload(objects, input, current?.manifest);
+    if (twin !== undefined) return twin;
     checkPrecondition(input, current);
+    checkOrder(input, current?.manifest);
   }
   throw new SkillError('unavailable', { detail: `Too many publishers of ${input.bundle} at once.` });
+}
+
+/**
+ * What an upload has published already: an event may come again, and the function that published may have died before
+ * it could say so. Undefined when it has not.
+ */
+async function publishedByUpload(
+  objects: ObjectStore,
+  input: PublishInput,
+  current: Manifest | undefined,
+): Promise<PublishOutcome | undefined> {
+  const note =
+    input.upload &&
+    current?.history.find((one) => one.upload !== undefined && one.upload === input.upload?.id);
+  if (note === undefined || current === undefined) return undefined;
+  const revision = await readRevision(objects, input.bundle, note.revision);
+  if (revision === undefined)
+    throw new Error(`The bucket lost revision ${note.revision} of ${input.bundle}.`);
+  return {
+    ...summarize(revision, { files: 0, bytes: 0 }),
+    outcome: 'published',
+    revision: note.revision,
+    generation: current.generation,
+  };
+}
+
+/** Events come in any order: what was begun earlier must not replace what was begun later. */
+function checkOrder(input: PublishInput, current: Manifest | undefined): void {
+  if (input.upload === undefined || current === undefined) return;
+  // Clocks differ by a little; a generation cannot.
+  if (current.generation === input.upload.generation) return;
+  const asOf = current.as_of ?? current.published_at;
+  if (Date.parse(input.upload.begunAt) >= Date.parse(asOf)) return;
+  throw new SkillError('revision_conflict', {
+    detail: `Bundle "${input.bundle}" was published again (revision ${current.revision}) after this upload was begun; this one was not published.`,
+  });
 }
 
 export interface RollbackInput {
@@ -143,7 +194,8 @@ function checkPrecondition(
   });
 }
 
-async function readManifest(
+/** A bundle's manifest as it is now, not as a cache knows it. */
+export async function readManifest(
   objects: ObjectStore,
   bundle: BundleId,
 ): Promise<{ manifest: Manifest; etag: string } | undefined> {

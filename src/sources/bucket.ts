@@ -2,12 +2,14 @@ import { LRUCache } from 'lru-cache';
 import type { RootSnapshot } from '../core/catalog/catalog.ts';
 import { sha256 } from '../core/digests.ts';
 import type { BundleId, Digest, TenantId } from '../core/ids.ts';
+import { DOWNLOAD_URL_SECONDS } from '../core/limits.ts';
 import type { FileEntry } from '../core/manifest/manifest.ts';
 import { skillFilesSchema } from '../core/manifest/manifest.ts';
 import { fileKey, skillFilesKey } from '../core/manifest/object-keys.ts';
 import { parseJson } from '../storage/json.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { mustGet } from '../storage/object-store.ts';
+import type { Transfers } from '../storage/transfers.ts';
 import type { SkillSource } from './source.ts';
 
 /** File lists that have been read, by tenant and digest: immutable, so never stale. */
@@ -18,15 +20,16 @@ export function fileListCache(): FileListCache {
   return new LRUCache({ maxSize: 100_000, sizeCalculation: (files) => files.length + 1 });
 }
 
-/** One bundle of a tenant, as the source of its skills. `objects` is bound to the tenant. */
+/** One bundle of a tenant, as the source of its skills. `objects` and `transfers` are bound to the tenant. */
 export function bucketSource(parts: {
   readonly tenant: TenantId;
   readonly bundle: BundleId;
   readonly objects: ObjectStore;
+  readonly transfers: Transfers;
   readonly snapshot: () => Promise<RootSnapshot | undefined>;
   readonly fileLists: FileListCache;
 }): SkillSource {
-  const { tenant, bundle, objects, fileLists } = parts;
+  const { tenant, bundle, objects, transfers, fileLists } = parts;
   const root = { owner: tenant, bundle };
   return {
     root,
@@ -41,6 +44,7 @@ export function bucketSource(parts: {
       return files;
     },
     read: (file) => readDigest(objects, fileKey(file), file),
+    link: (file, filename) => transfers.signGet(fileKey(file), filename, DOWNLOAD_URL_SECONDS),
   };
 }
 

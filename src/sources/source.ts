@@ -11,4 +11,6 @@ export interface SkillSource {
   files(skill: Digest): Promise<readonly FileEntry[]>;
   /** A file's bytes, checked against the digest. @throws SkillError skill_changed when they are gone for good */
   read(file: Digest): Promise<Uint8Array>;
+  /** A URL from which a client gets the bytes for a while without us; not every source has such. */
+  link?(file: Digest, filename: string): Promise<string>;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Dirent } from 'node:fs';
+import type { BigIntStats, Dirent } from 'node:fs';
 import { constants } from 'node:fs';
 import { link, lstat, mkdir, open, readdir, rename, symlink, unlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -119,6 +119,20 @@ export function directoryObjectStore(root: string): ObjectStore {
       return outcome;
     },
 
+    async size(key) {
+      const file = fileOf(key);
+      for (let seen = 0; ;) {
+        const state = await currentState(file);
+        const stats = await statsOf(state.file);
+        if (stats === undefined) return undefined;
+        if (stats.isFile()) return Number(stats.size);
+        // A marker: superseded between looking and asking, as in get.
+        if (state.version === 1) return undefined;
+        if (state.version === seen) throw unavailable(systemError('ESTALE', state.file));
+        seen = state.version;
+      }
+    },
+
     async *list(prefix) {
       yield* walk(root, '', prefix);
     },
@@ -182,9 +196,13 @@ async function readState(
 }
 
 async function etagOf(file: string, version: number): Promise<string | undefined> {
+  const stats = await statsOf(file);
+  return stats?.isFile() === true ? tag(version, stats) : undefined;
+}
+
+async function statsOf(file: string): Promise<BigIntStats | undefined> {
   try {
-    const stats = await lstat(file, { bigint: true });
-    return stats.isFile() ? tag(version, stats) : undefined;
+    return await lstat(file, { bigint: true });
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
     throw unavailable(error);

@@ -1,3 +1,5 @@
+import type { Lifetime } from '../core/manifest/lifetimes.ts';
+
 /**
  * The port to a bucket. Expected outcomes are answered with literals and not thrown; what cannot be answered now is
  * thrown as `SkillError("unavailable")`, so "absent" is never confused with "try again".
@@ -19,9 +21,16 @@ export interface ObjectStore {
   /**
    * Writes the whole object or nothing, durably. Of several writers with the same condition and different bytes
    * exactly one is told an ETag; all others are told `"stale"`, and so is a writer whose ETag names an object that is
-   * not there.
+   * not there. With a lifetime the bucket deletes the object some time after its days are over.
    */
-  put(key: string, bytes: Uint8Array, condition: PutCondition): Promise<{ readonly etag: string } | 'stale'>;
+  put(
+    key: string,
+    bytes: Uint8Array,
+    condition: PutCondition,
+    lifetime?: Lifetime,
+  ): Promise<{ readonly etag: string } | 'stale'>;
+  /** How many bytes the object has, without reading them; `undefined` when there is none. */
+  size(key: string): Promise<number | undefined>;
   /** Every key that begins with `prefix`, in no promised order. For maintenance and never for serving (D1). */
   list(prefix: string): AsyncIterable<string>;
 }

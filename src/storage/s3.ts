@@ -1,11 +1,13 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 import {
   GetObjectCommand,
+  HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { SkillError } from '../core/errors.ts';
+import { LIFETIME_TAG } from '../core/manifest/lifetimes.ts';
 import type { ObjectStore } from './object-store.ts';
 
 /**
@@ -33,7 +35,7 @@ export function s3ObjectStore(client: S3Client, options: { readonly bucket: stri
       }
     },
 
-    async put(key, bytes, condition) {
+    async put(key, bytes, condition, lifetime) {
       for (let attempt = 1; ; attempt += 1) {
         try {
           const answer = await client.send(
@@ -42,6 +44,7 @@ export function s3ObjectStore(client: S3Client, options: { readonly bucket: stri
               Key: key,
               Body: bytes,
               ContentType: key.endsWith('.json') ? 'application/json' : 'application/octet-stream',
+              ...(lifetime === undefined ? {} : { Tagging: `${LIFETIME_TAG}=${lifetime}` }),
               ...(condition === 'absent' ? { IfNoneMatch: '*' } : { IfMatch: condition.matches }),
             }),
           );
@@ -56,6 +59,18 @@ export function s3ObjectStore(client: S3Client, options: { readonly bucket: stri
           // would make a caller believe in an object that may never come to be.
           if (!isAnswer(error, 409) || attempt === ATTEMPTS) throw unavailable(error);
         }
+      }
+    },
+
+    async size(key) {
+      try {
+        const { ContentLength } = await client.send(new HeadObjectCommand({ Bucket, Key: key }));
+        if (ContentLength === undefined) throw new Error(`S3 answered ${key} without a length.`);
+        return ContentLength;
+      } catch (error) {
+        // A HEAD answer has no body, so no code either: this is the one 404 that cannot be told from a missing bucket.
+        if (isAnswer(error, 404)) return undefined;
+        throw unavailable(error);
       }
     },
 

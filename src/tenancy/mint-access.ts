@@ -7,15 +7,17 @@ import type { CatalogCache } from '../sources/composite.ts';
 import type { ManifestCache } from '../sources/manifest-cache.ts';
 import type { SkillSource } from '../sources/source.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
+import type { Transfers } from '../storage/transfers.ts';
 import type { Table } from '../storage/table.ts';
 import type { Principal } from './authenticate.ts';
 import type { TenantPolicy } from './policy.ts';
 import type { TenantAccess } from './tenant-access.ts';
-import { tenantStore } from './tenant-store.ts';
+import { tenantStore, tenantTransfers } from './tenant-store.ts';
 import type { ValidationCache } from './validation-cache.ts';
 
 export interface AccessParts {
   readonly objects: ObjectStore;
+  readonly transfers: Transfers;
   readonly table: Table;
   readonly builtin: SkillSource;
   readonly manifests: ManifestCache;
@@ -32,12 +34,14 @@ export function accessMint(parts: AccessParts): (principal: Principal) => Tenant
   return (principal) => {
     const { tenant } = principal;
     const objects = tenantStore(parts.objects, tenant);
+    const transfers = tenantTransfers(parts.transfers, tenant);
     const bundles = () => parts.manifests.bundles(tenant, objects);
     const ownSource = (bundle: BundleId): SkillSource =>
       bucketSource({
         tenant,
         bundle,
         objects,
+        transfers,
         snapshot: async () => (await bundles()).get(bundle)?.snapshot,
         fileLists: parts.fileLists,
       });
@@ -48,6 +52,7 @@ export function accessMint(parts: AccessParts): (principal: Principal) => Tenant
       principal,
       policy: parts.policy,
       objects,
+      transfers,
       activations: dynamoActivationStore(parts.table, tenant, nowSeconds),
       sessionTtlSeconds: parts.sessionTtlSeconds,
       now: parts.now,

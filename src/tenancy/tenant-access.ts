@@ -5,6 +5,7 @@ import type { ActivationStore } from '../sessions/activation-store.ts';
 import type { CurrentBundle, TenantBundles } from '../sources/manifest-cache.ts';
 import type { SkillSource } from '../sources/source.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
+import type { Transfers } from '../storage/transfers.ts';
 import type { Principal } from './authenticate.ts';
 import type { TenantPolicy } from './policy.ts';
 
@@ -17,6 +18,7 @@ export interface TenantAccess {
   readonly principal: Principal;
   readonly policy: TenantPolicy;
   readonly objects: ObjectStore;
+  readonly transfers: Transfers;
   readonly activations: ActivationStore;
   readonly sessionTtlSeconds: number;
   readonly now: () => Date;

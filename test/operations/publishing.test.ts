@@ -6,16 +6,15 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SkillError } from '../../src/core/errors.ts';
 import { bundleId, tenantId } from '../../src/core/ids.ts';
-import { manifestSchema, revisionSchema } from '../../src/core/manifest/manifest.ts';
-import { fileKey, manifestKey, revisionKey, skillFilesKey } from '../../src/core/manifest/object-keys.ts';
+import { revisionKey } from '../../src/core/manifest/object-keys.ts';
 import { publishBundle } from '../../src/operations/publish-bundle.ts';
 import { packageRoot } from '../../src/package-root.ts';
 import type { SkillTree } from '../../src/sources/skill-tree.ts';
 import { memoryTree } from '../../src/sources/skill-tree.ts';
 import { directoryObjectStore } from '../../src/storage/directory.ts';
-import { parseJson } from '../../src/storage/json.ts';
 import type { ObjectStore } from '../../src/storage/object-store.ts';
 import { tenantStore } from '../../src/tenancy/tenant-store.ts';
+import { servedState as servedStateOf } from '../support/served-state.ts';
 import { skillMd, writeFiles } from '../support/skills.ts';
 
 const MAIN = bundleId('main');
@@ -47,28 +46,7 @@ const publish = (store: ObjectStore, label: string) =>
     now: () => new Date(),
   });
 
-/** Reads what is served now and checks that every single thing that it names is there, whole and of one publisher. */
-async function servedState(
-  store: ObjectStore,
-): Promise<{ revision: number; generation: number; labels: Set<string> } | undefined> {
-  const found = await store.get(manifestKey(MAIN));
-  if (found === undefined || found === 'unmodified') return undefined;
-  const manifest = manifestSchema.parse(parseJson(found.bytes));
-  const revision = await store.get(revisionKey(MAIN, manifest.revision));
-  if (revision === undefined || revision === 'unmodified') throw new Error('manifest without its revision');
-  expect(revisionSchema.parse(parseJson(revision.bytes)).digest).toBe(manifest.digest);
-  const labels = new Set<string>();
-  for (const skill of manifest.skills) {
-    labels.add(/From (.*)\./.exec(skill.description)?.[1] ?? '');
-    expect(await store.get(skillFilesKey(skill.digest))).toBeDefined();
-    for (const file of skill.files ?? []) {
-      const stored = await store.get(fileKey(file.digest));
-      if (stored === undefined || stored === 'unmodified') throw new Error(`lost ${file.path}`);
-      expect(stored.bytes.length).toBe(file.size);
-    }
-  }
-  return { revision: manifest.revision, generation: manifest.generation, labels };
-}
+const servedState = (store: ObjectStore) => servedStateOf(store, MAIN);
 
 describe('[D5] publishing', () => {
   test('a failure at any single write leaves the old state served, and a re-run converges', async () => {

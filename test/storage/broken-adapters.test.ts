@@ -68,6 +68,35 @@ const ADAPTERS: readonly BrokenAdapter[] = [
     }),
   },
 
+  {
+    breaks: 'the size of an absent object is 0',
+    clause: 'size is the number of bytes, of the current state, and undefined where there is no object',
+    by: (store) => ({ size: async (key) => (await store.size(key)) ?? 0 }),
+  },
+  {
+    breaks: 'the size is of the first state',
+    clause: 'size is the number of bytes, of the current state, and undefined where there is no object',
+    by: (store) => {
+      const first = new Map<string, number>();
+      return {
+        async put(key, bytes, condition, lifetime) {
+          const outcome = await store.put(key, bytes, condition, lifetime);
+          if (outcome !== 'stale' && !first.has(key)) first.set(key, bytes.length);
+          return outcome;
+        },
+        size: (key) => Promise.resolve(first.get(key)),
+      };
+    },
+  },
+  {
+    breaks: 'a lifetime replaces what is there',
+    clause: 'an object with a lifetime is as any other until its days are over',
+    by: (store, objects) => ({
+      put: (key, bytes, condition, lifetime) =>
+        lifetime === undefined ? store.put(key, bytes, condition) : write(objects, key, bytes, () => true),
+    }),
+  },
+
   // Conditions
   {
     breaks: 'put absent is not conditional',

@@ -307,6 +307,7 @@ function inTurn(stores: readonly ObjectStore[]): ObjectStore {
   return {
     get: (key, unless) => next().get(key, unless),
     put: (key, given, condition) => next().put(key, given, condition),
+    size: (key) => next().size(key),
     list: (prefix) => next().list(prefix),
   };
 }

@@ -22,6 +22,10 @@ export function memoryObjectStore(objects: Objects = new Map()): ObjectStore {
       objects.set(key, { bytes: given, etag });
       return { etag };
     },
+    async size(key) {
+      await nextTurn();
+      return objects.get(key)?.bytes.length;
+    },
     async *list(prefix) {
       await nextTurn();
       for (const key of [...objects.keys()]) if (key.startsWith(prefix)) yield key;

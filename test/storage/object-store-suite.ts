@@ -299,6 +299,32 @@ export const OBJECT_STORE_CLAUSES: readonly Clause[] = [
     },
   },
   {
+    name: 'size is the number of bytes, of the current state, and undefined where there is no object',
+    async check(store) {
+      expect(await store.size('absent')).toBeUndefined();
+      await put(store, 'absent/inside', 'x');
+      expect(await store.size('absent')).toBeUndefined();
+      await put(store, 'empty', '');
+      expect(await store.size('empty')).toBe(0);
+      let etag = await put(store, 'key', '漢字');
+      expect(await store.size('key')).toBe(6);
+      for (const content of ['longer than before', 'short']) {
+        etag = await put(store, 'key', content, etag);
+        expect(await store.size('key')).toBe(content.length);
+      }
+    },
+  },
+  {
+    name: 'an object with a lifetime is as any other until its days are over',
+    async check(store) {
+      const outcome = await store.put('key', bytes('one'), 'absent', 'upload');
+      if (outcome === 'stale') throw new Error('The put was stale.');
+      expect(await read(store, 'key')).toEqual({ text: 'one', etag: outcome.etag });
+      expect(await store.put('key', bytes('two'), 'absent', 'record')).toBe('stale');
+      expect(await keys(store)).toEqual(['key']);
+    },
+  },
+  {
     name: 'list of an empty store is empty',
     async check(store) {
       expect(await keys(store)).toEqual([]);

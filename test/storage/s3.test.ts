@@ -75,6 +75,7 @@ function below(store: ObjectStore, prefix: string): ObjectStore {
   return {
     get: (key, unless) => store.get(prefix + key, unless),
     put: (key, bytes, condition) => store.put(prefix + key, bytes, condition),
+    size: (key) => store.size(prefix + key),
     async *list(inner) {
       for await (const key of store.list(prefix + inner)) yield key.slice(prefix.length);
     },

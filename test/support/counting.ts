@@ -6,6 +6,7 @@ export interface ObjectCounts {
   /** Of the reads, those that answered "unmodified". */
   unmodified: number;
   put: number;
+  size: number;
   list: number;
   /** Bytes that came back. */
   bytes: number;
@@ -31,10 +32,15 @@ export function countingObjects(store: ObjectStore, counts: ObjectCounts): Objec
       else counts.bytes += found?.bytes.length ?? 0;
       return found;
     },
-    put(key, bytes, condition) {
+    put(key, bytes, condition, lifetime) {
       counts.put += 1;
       counts.keys.push(key);
-      return store.put(key, bytes, condition);
+      return store.put(key, bytes, condition, lifetime);
+    },
+    size(key) {
+      counts.size += 1;
+      counts.keys.push(key);
+      return store.size(key);
     },
     list(prefix) {
       counts.list += 1;

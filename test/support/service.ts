@@ -7,6 +7,9 @@ import { composeService } from '../../src/compose.ts';
 import { DEFAULT_RESOURCE_POLICY, DEFAULT_TOKEN_LIMIT } from '../../src/core/limits.ts';
 import type { ResourcePolicy } from '../../src/core/limits.ts';
 import type { AppEnv } from '../../src/http/route.ts';
+import type { Index } from '../../src/events/indexer.ts';
+import { indexer } from '../../src/events/indexer.ts';
+import { localBucket } from '../../src/local/local-bucket.ts';
 import { startLocalTable } from '../../src/local/local-table.ts';
 import { packageRoot } from '../../src/package-root.ts';
 import { builtinSource } from '../../src/sources/builtin.ts';
@@ -36,6 +39,8 @@ export interface TestService {
   readonly now: () => Date;
   /** Another process on the same bucket and table: nothing in memory is shared. */
   anotherProcess(): Hono<AppEnv>;
+  /** Resolves when every upload that arrived is worked off. */
+  idle(): Promise<void>;
   issue(tenant: string, scopes?: readonly Scope[]): Promise<string>;
   close(): Promise<void>;
 }
@@ -60,12 +65,14 @@ export async function startService(
   options: {
     readonly resources?: Partial<ResourcePolicy>;
     readonly withBuiltin?: boolean;
+    /** Whether an upload that arrives is indexed by itself, as on AWS (default), or waits to be completed. */
+    readonly events?: boolean;
     readonly wrap?: (objects: ObjectStore) => ObjectStore;
   } = {},
 ): Promise<TestService> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'skillbucket-test-'));
   const counts = {
-    objects: { get: 0, unmodified: 0, put: 0, list: 0, bytes: 0, keys: [] as string[] },
+    objects: { get: 0, unmodified: 0, put: 0, size: 0, list: 0, bytes: 0, keys: [] as string[] },
     table: { get: 0, put: 0, set: 0, delete: 0, query: 0 },
   };
   const local = await startLocalTable();
@@ -81,9 +88,13 @@ export async function startService(
     { base: null },
     { write: (line: string) => logs.push(JSON.parse(line) as Record<string, unknown>) },
   );
+  const index: Index = options.events === false ? () => Promise.resolve() : indexer({ objects, logger, now });
+  const bucket = localBucket({ objects, index, logger, now });
   const compose = () =>
     composeService({
       objects,
+      transfers: bucket.transfers,
+      mount: bucket.mount,
       table,
       builtin,
       config: {
@@ -103,7 +114,15 @@ export async function startService(
     counts: {
       ...counts,
       reset() {
-        Object.assign(counts.objects, { get: 0, unmodified: 0, put: 0, list: 0, bytes: 0, keys: [] });
+        Object.assign(counts.objects, {
+          get: 0,
+          unmodified: 0,
+          put: 0,
+          size: 0,
+          list: 0,
+          bytes: 0,
+          keys: [],
+        });
         Object.assign(counts.table, { get: 0, put: 0, set: 0, delete: 0, query: 0 });
       },
     },
@@ -114,6 +133,7 @@ export async function startService(
     },
     now,
     anotherProcess: compose,
+    idle: bucket.idle,
     async issue(tenant, scopes = ALL_SCOPES) {
       const id = newTenantId(tenant);
       if ((await credentials.findTenant(id)) === undefined) {
@@ -129,6 +149,7 @@ export async function startService(
       return key.key;
     },
     async close() {
+      await bucket.idle();
       await local.close();
       await rm(directory, { recursive: true, force: true });
     },

@@ -4,7 +4,7 @@ import type { Finding } from '../errors.ts';
 import { finding } from '../errors.ts';
 import type { SkillMetadata, ValidationMode } from '../format/skill-document.ts';
 import { encodeUtf8 } from '../format/utf8.ts';
-import type { BundleId, Digest } from '../ids.ts';
+import type { BundleId, Digest, UploadId } from '../ids.ts';
 import { LARGE_SKILL_BYTES, LARGE_SKILL_FILES, MAX_INLINE_FILES, MAX_REVISION_HISTORY } from '../limits.ts';
 import type { FileEntry, Manifest, Revision, RevisionNote, SkillEntry, SkillFiles } from './manifest.ts';
 
@@ -90,12 +90,23 @@ export function buildRevision(
   };
 }
 
+/** Who made a revision current, and when. */
+export interface Publication {
+  readonly at: string;
+  readonly by: string;
+  /** When it was begun; `at` unless it is an upload's. */
+  readonly asOf?: string;
+  readonly upload?: UploadId;
+}
+
 /** The manifest that makes a revision current; `before` is what it replaces. */
 export function advanceManifest(
   before: Manifest | undefined,
   revision: Revision,
-  published: { readonly at: string; readonly by: string },
+  published: Publication,
 ): Manifest {
+  const known = before?.history.find((one) => one.revision === revision.revision);
+  const upload = published.upload ?? known?.upload;
   const note: RevisionNote = {
     revision: revision.revision,
     digest: revision.digest,
@@ -104,6 +115,7 @@ export function advanceManifest(
     published_by: revision.published_by,
     skill_count: revision.skills.length,
     warning_count: revision.findings.filter((one) => one.severity === 'warning').length,
+    ...(upload === undefined ? {} : { upload }),
   };
   const older = (before?.history ?? []).filter((one) => one.revision !== note.revision);
   const history = [note, ...older].sort((a, b) => b.revision - a.revision).slice(0, MAX_REVISION_HISTORY);
@@ -112,6 +124,7 @@ export function advanceManifest(
     published_at: published.at,
     published_by: published.by,
     generation: (before?.generation ?? 0) + 1,
+    as_of: published.asOf ?? published.at,
     latest_revision: Math.max(before?.latest_revision ?? 0, revision.revision),
     history,
   };

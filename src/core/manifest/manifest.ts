@@ -1,18 +1,19 @@
 import { z } from 'zod';
 import { ERRORS } from '../errors.ts';
 import type { ErrorCode } from '../errors.ts';
-import type { BundleId, Digest, SkillName } from '../ids.ts';
-import { isDigest, isSkillName } from '../ids.ts';
+import type { BundleId, Digest, SkillName, UploadId } from '../ids.ts';
+import { isDigest, isSkillName, isUploadId } from '../ids.ts';
 
 /**
  * The documents of the bucket (contract, "In the bucket"). They are parsed when read back: what does not fit is
  * corruption, which is our incident and not a caller's error.
  */
-const digestSchema = z.custom<Digest>((value) => typeof value === 'string' && isDigest(value));
+export const digestSchema = z.custom<Digest>((value) => typeof value === 'string' && isDigest(value));
 const nameSchema = z.custom<SkillName>((value) => typeof value === 'string' && isSkillName(value));
-const codeSchema = z.custom<ErrorCode>((value) => typeof value === 'string' && value in ERRORS);
+export const codeSchema = z.custom<ErrorCode>((value) => typeof value === 'string' && value in ERRORS);
+export const uploadIdSchema = z.custom<UploadId>((value) => typeof value === 'string' && isUploadId(value));
 const count = z.number().int().nonnegative();
-const modeSchema = z.enum(['strict', 'lenient']);
+export const modeSchema = z.enum(['strict', 'lenient']);
 
 export const findingSchema = z.strictObject({
   severity: z.enum(['error', 'warning', 'info']),
@@ -86,6 +87,8 @@ const revisionNoteSchema = z.strictObject({
   published_by: z.string(),
   skill_count: count,
   warning_count: count,
+  /** The upload that published it, so that a repeated event finds its own work done. */
+  upload: uploadIdSchema.exactOptional(),
 });
 export type RevisionNote = z.infer<typeof revisionNoteSchema>;
 
@@ -94,6 +97,8 @@ export const manifestSchema = z.strictObject({
   ...content,
   /** Rises with every change, rollback included. */
   generation: count,
+  /** When what is served now was begun: an upload that was begun earlier comes too late. */
+  as_of: z.string().exactOptional(),
   /** The highest revision ever made, so that a number is never used twice. */
   latest_revision: count,
   /** Newest first, bounded. */

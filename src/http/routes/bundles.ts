@@ -12,8 +12,9 @@ import type { TenantAccess } from '../../tenancy/tenant-access.ts';
 import { readBody, readJson } from '../body.ts';
 import { bundleParameter, pathParameter } from '../parameters.ts';
 import { choice, flag, readQuery } from '../query.ts';
-import { etagOf, matches, sendJson, sendJsonWithEtag } from '../respond.ts';
-import type { AppContext, TenantRoute } from '../route.ts';
+import { bundleEtag, preconditionOf } from '../precondition.ts';
+import { etagOf, sendJson, sendJsonWithEtag } from '../respond.ts';
+import type { TenantRoute } from '../route.ts';
 
 const PUBLISH_QUERY = z.object({ mode: choice(['strict', 'lenient'], 'strict'), dry_run: flag });
 const ROLLBACK_BODY = z.strictObject({ revision: z.number().int().min(1) });
@@ -131,20 +132,6 @@ async function existing(access: TenantAccess, bundle: BundleId): Promise<Current
   const found = await access.bundle(bundle);
   if (found === undefined) throw new SkillError('not_found');
   return found;
-}
-
-function bundleEtag(manifest: Manifest): string {
-  return etagOf(manifest.generation, manifest.digest);
-}
-
-/** If-Match names the state to replace; If-None-Match: * allows only a new bundle. */
-function preconditionOf(context: AppContext): ((current: Manifest | undefined) => boolean) | undefined {
-  const ifMatch = context.req.header('if-match');
-  const ifNoneMatch = context.req.header('if-none-match');
-  if (ifMatch !== undefined) {
-    return (current) => current !== undefined && matches(ifMatch, bundleEtag(current));
-  }
-  return ifNoneMatch?.trim() === '*' ? (current) => current === undefined : undefined;
 }
 
 function summary(manifest: Manifest): object {

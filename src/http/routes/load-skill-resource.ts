@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { SkillError } from '../../core/errors.ts';
+import { MAX_ANSWER_FILE_BYTES, MAX_ANSWER_TEXT_BYTES } from '../../core/limits.ts';
 import type { LoadedResource } from '../../operations/load-resource.ts';
 import { loadResource } from '../../operations/load-resource.ts';
 import { readJson } from '../body.ts';
 import { existingName } from '../parameters.ts';
-import { sendBytes, sendJson, wantsBytes } from '../respond.ts';
+import { sendBytes, sendElsewhere, sendJson, sendJsonText, wantsBytes } from '../respond.ts';
 import type { TenantRoute } from '../route.ts';
 import { contextSchema, sessionOf } from '../tool-call.ts';
 
@@ -28,6 +29,15 @@ export const loadSkillResourceRoute: TenantRoute = {
       session,
       relativePath: pathOf(body),
     });
+    if (resource.size <= MAX_ANSWER_FILE_BYTES) {
+      if (wantsBytes(context)) return sendBytes(context, resource);
+      const body = JSON.stringify(toolResult(resource));
+      if (Buffer.byteLength(body, 'utf8') <= MAX_ANSWER_TEXT_BYTES) return sendJsonText(context, body);
+    }
+    const url = await resource.link();
+    if (url !== undefined) {
+      return sendElsewhere(context, new URL(url, context.req.url).href, metadataOf(resource));
+    }
     return wantsBytes(context) ? sendBytes(context, resource) : sendJson(context, toolResult(resource));
   },
 };
@@ -42,10 +52,15 @@ function pathOf(body: z.infer<typeof BODY>): string {
   throw new SkillError('invalid_request', { detail: 'Send either relative_path or resource_id.' });
 }
 
+function metadataOf(resource: LoadedResource): object {
+  const { name, relative_path, kind, mime_type, filename, size, digest } = resource;
+  return { name, relative_path, kind, mime_type, filename, size, digest };
+}
+
 /** Text is in `content`; anything else is in `content_parts`, so that the tool payload holds no raw bytes. */
 function toolResult(resource: LoadedResource): object {
-  const { name, relative_path, kind, mime_type, filename, size, digest } = resource;
-  const metadata = { name, relative_path, kind, mime_type, filename, size, digest };
+  const { kind, mime_type, filename } = resource;
+  const metadata = metadataOf(resource);
   if (resource.text !== undefined) return { ...metadata, content: resource.text };
   const data = Buffer.from(resource.bytes).toString('base64');
   return { ...metadata, content_parts: [{ type: kind, mime_type, filename, data }] };

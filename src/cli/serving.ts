@@ -42,7 +42,7 @@ async function listen(app: Hono<AppEnv>, config: Config): Promise<{ server: Serv
       reject(
         isSystemError(error)
           ? new SkillError('unavailable', {
-              detail: `Port ${config.port} cannot be used (${error.code}). Choose another: PORT=8788 npm start`,
+              detail: `Port ${config.port} cannot be used (${error.code}). Choose another, for example PORT=8788.`,
               cause: error,
             })
           : error,

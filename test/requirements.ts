@@ -7,6 +7,7 @@ export const DELIVERED: Readonly<Record<string, string>> = {
   D2: 'Hono handlers serve catalog, skill loads and resource loads with the policy enforced on each',
   D3: 'DynamoDB holds activations and authorized listings with expiry; no session lives in process memory',
   D5: 'Uploads, through the API or presigned, are published atomically or reported without a change',
+  D6: 'It runs against LocalStack by AWS_ENDPOINT_URL alone, and an integration suite proves it',
   J2: 'Catalog from metadata only; a skill is read and validated when it is activated',
   J4: 'Discovery is bounded, excludes, and follows no symbolic links',
   J5: 'Root order decides; each loser is a shadowed_skill finding naming both files',

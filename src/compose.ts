@@ -109,6 +109,7 @@ function s3Client(config: Pick<Config, 's3Checksums' | 's3PathStyle'>): S3Client
   });
 }
 
-function awsTable(table: string): Table {
-  return dynamoTable(new DynamoDBClient({}), { table });
+/** The table, in the given region or the one of the standard AWS environment. */
+export function awsTable(table: string, region?: string): Table {
+  return dynamoTable(new DynamoDBClient(region === undefined ? {} : { region }), { table });
 }

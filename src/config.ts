@@ -17,6 +17,9 @@ export interface Config {
   readonly port: number;
   /** Of the embedded deployment. */
   readonly dataDir: string;
+  /** The service that `publish` talks to, and the key for it. */
+  readonly url: string | undefined;
+  readonly key: string | undefined;
   /** Set both for S3 and DynamoDB instead of the embedded deployment. */
   readonly bucket: string | undefined;
   readonly table: string | undefined;
@@ -39,6 +42,8 @@ const schema = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(8787),
   SKILLBUCKET_DATA_DIR: z.string().min(1).default('.skillbucket'),
+  SKILLBUCKET_URL: z.url({ protocol: /^https?$/ }).optional(),
+  SKILLBUCKET_KEY: z.string().min(1).optional(),
   SKILLBUCKET_BUCKET: z.string().min(1).optional(),
   SKILLBUCKET_TABLE: z.string().min(1).optional(),
   SKILLBUCKET_S3_CHECKSUMS: z.enum(['when_supported', 'when_required']).default('when_supported'),
@@ -71,6 +76,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     host: env.HOST,
     port: env.PORT,
     dataDir: env.SKILLBUCKET_DATA_DIR,
+    url: env.SKILLBUCKET_URL,
+    key: env.SKILLBUCKET_KEY,
     bucket: env.SKILLBUCKET_BUCKET,
     table: env.SKILLBUCKET_TABLE,
     s3Checksums: env.SKILLBUCKET_S3_CHECKSUMS,

@@ -41,8 +41,22 @@ export function summaryOf(findings: readonly Finding[]): string {
     .join(', ');
 }
 
+/** Bytes for a person. */
+export function sizeOf(bytes: number): string {
+  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** Bytes for a person who waits. */
+export function megabytes({ done, total }: Progress): string {
+  return `${(done / 1_000_000).toFixed(1)}/${(total / 1_000_000).toFixed(1)} MB`;
+}
+
 /** A line that is rewritten while a person waits; nothing when nobody watches. */
-export function progressLine(io: Io, what: string): { update(progress: Progress): void; end(): void } {
+export function progressLine(
+  io: Io,
+  what: string,
+  told: (progress: Progress) => string = ({ done, total }) => `${done}/${total} files`,
+): { update(progress: Progress): void; end(): void } {
   let last = 0;
   let shown = false;
   return {
@@ -53,7 +67,7 @@ export function progressLine(io: Io, what: string): { update(progress: Progress)
       shown = true;
       const width = 24;
       const filled = total === 0 ? width : Math.floor((done / total) * width);
-      io.err(`\r${what} ${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${done}/${total} files`);
+      io.err(`\r${what} ${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${told({ done, total })}`);
     },
     end() {
       if (shown) io.err('\r\u001b[K');

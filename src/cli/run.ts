@@ -1,10 +1,12 @@
 import type { ErrorKind } from '../core/errors.ts';
 import { SkillError } from '../core/errors.ts';
 import { indexCommand } from './commands/index-folder.ts';
+import { keysCommand } from './commands/keys.ts';
 import { listCommand } from './commands/list.ts';
 import { publishCommand } from './commands/publish.ts';
 import { serveCommand } from './commands/serve.ts';
 import { showCommand } from './commands/show.ts';
+import { tenantsCommand } from './commands/tenants.ts';
 import { validateCommand } from './commands/validate.ts';
 import type { Command, ExitCode, Io } from './io.ts';
 import { UsageError } from './io.ts';
@@ -17,6 +19,8 @@ const COMMANDS: readonly Command[] = [
   indexCommand,
   publishCommand,
   serveCommand,
+  tenantsCommand,
+  keysCommand,
 ];
 
 /** Kinds to exit codes, in one place: refused is 1, could not run is 2. */

@@ -103,14 +103,7 @@ async function serve(endpoint) {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const localFile = path.resolve(config.dataDir, 'localstack.json');
   const { app, tenants } = await startSamplesOnAws(config, loggerFor(config, io), localFile);
-  // Credentials of the user's own are in that terminal too.
-  const secret = env.AWS_ACCESS_KEY_ID === 'test' ? ' AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test' : '';
-  const publishCommand = [
-    `AWS_ENDPOINT_URL=${endpoint} AWS_REGION=${env.AWS_REGION}${secret}`,
-    `SKILLBUCKET_S3_PATH_STYLE=${env.SKILLBUCKET_S3_PATH_STYLE} SKILLBUCKET_BUCKET=${config.bucket}`,
-    `npx skillbucket publish ./my-skills --bundle mine --tenant ${tenants[0].id}`,
-  ].join(' \\\n      ');
-  const deployment = { app, tenants, localFile, publishCommand, close: () => Promise.resolve() };
+  const deployment = { app, tenants, localFile, isElsewhere: true, close: () => Promise.resolve() };
   await serveSamples(deployment, config, io);
   const kept =
     stopEmulator === undefined

@@ -14,8 +14,8 @@ export interface SampleDeployment {
   readonly tenants: LocalFile['tenants'];
   /** Where keys and address are written. */
   readonly localFile: string;
-  /** How a folder is published to it from another terminal. */
-  readonly publishCommand?: string;
+  /** Whether `skillbucket publish` must be told where it is. */
+  readonly isElsewhere?: boolean;
   close(): Promise<void>;
 }
 
@@ -31,10 +31,11 @@ export async function serveSamples(deployment: SampleDeployment, config: Config,
   }
 }
 
-function welcome(io: Io, url: string, { tenants, localFile, publishCommand }: SampleDeployment): string {
+function welcome(io: Io, url: string, { tenants, localFile, isElsewhere }: SampleDeployment): string {
   const [first, second] = tenants;
   const command = (text: string) => `    ${styled(io, 'cyan', text)}\n`;
   const auth = `-H "Authorization: Bearer ${first?.api_key ?? ''}"`;
+  const publish = 'npx skillbucket publish ./my-skills --bundle mine';
   const shown = path.relative(process.cwd(), localFile);
   return [
     `\n  ${styled(io, 'bold', 'Skillbucket')} is ready at ${styled(io, 'bold', url)}\n\n`,
@@ -48,7 +49,9 @@ function welcome(io: Io, url: string, { tenants, localFile, publishCommand }: Sa
       `curl -s ${auth} ${url}/v1/tools/load_skill -d '{"name":"brand-voice","context":{"session_id":"demo"}}'`,
     ),
     `  3. Publish your own folder of skills to ${first?.id ?? ''}:\n`,
-    command(publishCommand ?? 'npx skillbucket publish ./my-skills --bundle mine'),
+    command(
+      isElsewhere === true ? `SKILLBUCKET_KEY=${first?.api_key ?? ''} ${publish} --url ${url}` : publish,
+    ),
     second === undefined
       ? ''
       : `  The same calls with ${second.id}'s key show ${second.id}'s skills, and none of ${first?.id ?? ''}'s.\n`,

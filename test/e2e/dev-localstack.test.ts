@@ -52,7 +52,7 @@ describe.skipIf(endpoint === '')('[D6] npm run dev:localstack', () => {
   const ask = async (local: LocalFile, tenant: number, route: string) => {
     const headers = { authorization: `Bearer ${local.tenants[tenant]?.api_key ?? ''}` };
     const answer = await fetch(`${local.url}${route}`, { headers });
-    return (await answer.json());
+    return await answer.json();
   };
 
   test('[D6] makes bucket, table and sample tenants, and finds them again at the next start', async () => {

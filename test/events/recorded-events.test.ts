@@ -22,6 +22,11 @@ test.each([
   expect(arrivedObjects(recorded(name))).toEqual([{ bucket, key }]);
 });
 
+test('[D6] a notification as S3 itself encodes it, with + for a space, tells the same object', () => {
+  const message = recorded('notification-encoded-key');
+  expect(arrivedObjects(message.replaceAll('%20', '+'))).toEqual(arrivedObjects(message));
+});
+
 test('[D6] the message that S3 sends when notifications are switched on tells of nothing', () => {
   expect(arrivedObjects(recorded('notification-test'))).toEqual([]);
 });

@@ -40,6 +40,8 @@ export default defineConfig([
     files: ['**/*.mjs', '**/*.js'],
     languageOptions: {
       globals: {
+        AbortController: 'readonly',
+        AbortSignal: 'readonly',
         process: 'readonly',
         console: 'readonly',
         URL: 'readonly',

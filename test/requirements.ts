@@ -8,6 +8,7 @@ export const DELIVERED: Readonly<Record<string, string>> = {
   D3: 'DynamoDB holds activations and authorized listings with expiry; no session lives in process memory',
   D4: 'cdk/ deploys it: bucket, table, functions, URL behind CloudFront, least-privilege roles, alarms; synthesized offline',
   D5: 'Uploads, through the API or presigned, are published atomically or reported without a change',
+  D6: 'It runs against LocalStack by AWS_ENDPOINT_URL alone, and an integration suite proves it',
   D8: 'Packages and top level of the tree',
   J2: 'Catalog from metadata only; a skill is read and validated when it is activated',
   J4: 'Discovery is bounded, excludes, and follows no symbolic links',

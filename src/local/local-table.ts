@@ -1,10 +1,11 @@
 import { createRequire } from 'node:module';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { ClassicLevel } from 'classic-level';
 import type { Table } from '../storage/table.ts';
 import { dynamoTable } from '../storage/table.ts';
+import { createTable } from './create-table.ts';
 
 /** Its name; there is one. */
 export const LOCAL_TABLE = 'skillbucket';
@@ -34,7 +35,7 @@ export async function startLocalTable(options: { readonly path?: string } = {}):
     region: 'local',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
-  await createTable(client);
+  await createTable(client, LOCAL_TABLE);
   return {
     endpoint,
     table: dynamoTable(client, { table: LOCAL_TABLE }),
@@ -56,28 +57,6 @@ async function requireUnlocked(path: string): Promise<void> {
   const database = new ClassicLevel(path);
   await database.open();
   await database.close();
-}
-
-async function createTable(client: DynamoDBClient): Promise<void> {
-  try {
-    await client.send(
-      new CreateTableCommand({
-        TableName: LOCAL_TABLE,
-        BillingMode: 'PAY_PER_REQUEST',
-        AttributeDefinitions: [
-          { AttributeName: 'pk', AttributeType: 'S' },
-          { AttributeName: 'sk', AttributeType: 'S' },
-        ],
-        KeySchema: [
-          { AttributeName: 'pk', KeyType: 'HASH' },
-          { AttributeName: 'sk', KeyType: 'RANGE' },
-        ],
-      }),
-    );
-  } catch (error) {
-    // A table from an earlier start is just what we want.
-    if (!(error instanceof ResourceInUseException)) throw error;
-  }
 }
 
 /** dynalite is CommonJS without types. */

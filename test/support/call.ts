@@ -11,11 +11,15 @@ export interface Caller {
 }
 
 export function callerOf(app: Hono<AppEnv>, key: string): Caller {
-  const request = async (path: string, init: RequestInit): Promise<Response> => {
+  return callerBy(async (path, init) => {
     const headers = new Headers(init.headers);
     headers.set('authorization', `Bearer ${key}`);
     return app.request(`http://service.test${path}`, { ...init, headers });
-  };
+  });
+}
+
+/** A client by whatever brings a request to the service. */
+export function callerBy(request: Caller['request']): Caller {
   return {
     request,
     get: (path, headers = {}) => request(path, { headers }),

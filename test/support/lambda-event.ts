@@ -1,3 +1,6 @@
+import type { Caller } from './call.ts';
+import { callerBy } from './call.ts';
+
 /** What a function answers, as far as tests look at it. */
 export interface LambdaResult {
   readonly statusCode: number;
@@ -32,4 +35,18 @@ export function invoker(handler: unknown, key: string): Invoke {
       {},
     );
   };
+}
+
+/** The same as a client of the API, for tests that run in front of an app as well. */
+export function functionCaller(handler: unknown, key: string): Caller {
+  const invoke = invoker(handler, key);
+  return callerBy(async (path, init) => {
+    const body =
+      init.body === undefined ? undefined : new Uint8Array(await new Response(init.body).arrayBuffer());
+    const headers = Object.fromEntries(new Headers(init.headers));
+    const answer = await invoke(init.method ?? 'GET', path, body, headers);
+    const bytes = Buffer.from(answer.body, answer.isBase64Encoded ? 'base64' : 'utf8');
+    const isEmpty = [204, 304].includes(answer.statusCode);
+    return new Response(isEmpty ? null : bytes, { status: answer.statusCode, headers: answer.headers });
+  });
 }

@@ -3,7 +3,7 @@ import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig([
-  globalIgnores(['dist/', '.skillbucket/', 'skills-bundle/', 'samples/']),
+  globalIgnores(['build/', 'dist/', '.skillbucket/', 'skills-bundle/', 'samples/']),
   js.configs.recommended,
   {
     files: ['**/*.ts'],

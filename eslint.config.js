@@ -22,6 +22,12 @@ export default defineConfig([
         'error',
         { selector: 'ExportDefaultDeclaration', message: 'Name what you export.' },
         { selector: 'TSEnumDeclaration', message: 'Use a union of literals.' },
+        {
+          selector:
+            "ImportDeclaration[source.value='zod'][importKind='value'] > ImportSpecifier[imported.name='z']",
+          message:
+            'Write `import * as z`: with a named z a bundle keeps all of zod, every language included.',
+        },
       ],
     },
   },

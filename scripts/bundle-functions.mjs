@@ -14,6 +14,7 @@ const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 /** What reads the built-in skills at run time; a function that holds it gets them too. */
 const READS_SKILLS = 'src/sources/builtin.ts';
 const SKILLS = 'skills-bundle';
+const INDEXES_SKILLS = 'src/sources/index-builtin.ts';
 
 /** For esbuild only: the same input gives the same bytes wherever they are written to. */
 const BUILT_AS = 'build/functions/any';
@@ -81,8 +82,19 @@ export async function bundleFunction(entry, deployed, maps) {
   return { metafile, report: reportOf(metafile, sizes) };
 }
 
+/** The built-in skills and their index, made by the same source that makes it at start where there is none. */
 async function addSkills(deployed) {
-  await cp(path.join(root, SKILLS), path.join(deployed, SKILLS), { recursive: true });
+  const skills = path.join(deployed, SKILLS);
+  await cp(path.join(root, SKILLS), skills, { recursive: true });
+  const scratch = await mkdtemp(path.join(os.tmpdir(), 'skillbucket-index-'));
+  try {
+    const outfile = path.join(scratch, 'index-builtin.mjs');
+    await build({ ...SETTINGS, entryPoints: [INDEXES_SKILLS], outfile, target: 'node20', write: true });
+    const { indexBuiltin } = await import(pathToFileURL(outfile).href);
+    await write(`${skills}.json`, JSON.stringify(await indexBuiltin(skills)));
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
 }
 
 async function write(file, contents) {

@@ -65,11 +65,12 @@ export async function composeAws(config: Config, logger: Logger): Promise<Hono<A
       detail: 'Set SKILLBUCKET_BUCKET and SKILLBUCKET_TABLE together.',
     });
   }
-  const builtin = await builtinSource(path.join(packageRoot(), 'skills-bundle'));
+  // Read while the clients are made.
+  const builtin = builtinSource(path.join(packageRoot(), 'skills-bundle'));
   return composeService({
     objects: s3Store(bucket, config),
     table: awsTable(table),
-    builtin,
+    builtin: await builtin,
     config,
     logger,
   });

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { tokenLimit } from './core/catalog/tokens.ts';
 import { SkillError } from './core/errors.ts';
 import {

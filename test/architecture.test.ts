@@ -71,10 +71,13 @@ const roomOf = (file: string): string => file.split('/')[0] ?? file;
 
 const textOf = (file: string): string => readFileSync(path.join(SRC, file), 'utf8');
 
+/** Also what is imported late: the walls stand for it too. */
 function importsOf(file: string): string[] {
-  return [...textOf(file).matchAll(/^(?:import|export)[^;]*? from '([^']+)'/gms)].map(
-    (match) => match[1] ?? '',
-  );
+  const text = textOf(file);
+  return [
+    ...text.matchAll(/^(?:import|export)[^;]*? from '([^']+)'/gms),
+    ...text.matchAll(/\bimport\('([^']+)'\)/g),
+  ].map((match) => match[1] ?? '');
 }
 
 function ownImports(file: string): string[] {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { checked } from './body.ts';
 import type { AppContext } from './route.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { SkillError } from '../core/errors.ts';
 import { sessionId } from '../core/ids.ts';
 import type { SessionId } from '../core/ids.ts';

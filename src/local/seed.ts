@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { SkillError } from '../core/errors.ts';
 import { bundleId } from '../core/ids.ts';
 import type { TenantId } from '../core/ids.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { TenantId } from '../core/ids.ts';
 import { isTenantId } from '../core/ids.ts';
 import { apiKeyKey, tenantKey } from '../core/table-keys.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { MAX_INLINE_LISTING_BYTES } from '../limits.ts';
 import { isDigest, isSkillName } from '../ids.ts';
 import type { Digest, SessionId, SkillName } from '../ids.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { ERRORS } from '../errors.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { BundleId, Digest, SkillName } from '../ids.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { filterByTags } from '../../core/catalog/catalog.ts';
 import { renderPrompt } from '../../core/catalog/prompt.ts';
 import { DEFAULT_TOKEN_LIMIT, MAX_TOKEN_LIMIT } from '../../core/limits.ts';

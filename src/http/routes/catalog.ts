@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE } from '../../core/limits.ts';
 import { listCatalog } from '../../operations/list-catalog.ts';
 import { choice, integer, list, readQuery, text } from '../query.ts';

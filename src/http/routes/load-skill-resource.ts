@@ -1,7 +1,6 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { SkillError } from '../../core/errors.ts';
 import type { LoadedResource } from '../../operations/load-resource.ts';
-import { loadResource } from '../../operations/load-resource.ts';
 import { readJson } from '../body.ts';
 import { existingName } from '../parameters.ts';
 import { sendBytes, sendJson, wantsBytes } from '../respond.ts';
@@ -23,6 +22,8 @@ export const loadSkillResourceRoute: TenantRoute = {
   async handle(context, access) {
     const body = await readJson(context, BODY);
     const session = sessionOf(body.context);
+    // It classifies, so it brings the table of MIME types along, which listing does without.
+    const { loadResource } = await import('../../operations/load-resource.ts');
     const resource = await loadResource(access, {
       name: existingName(body.name),
       session,

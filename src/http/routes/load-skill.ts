@@ -1,7 +1,6 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { bundleId, isDigest } from '../../core/ids.ts';
 import type { Digest } from '../../core/ids.ts';
-import { loadSkill } from '../../operations/load-skill.ts';
 import { readJson } from '../body.ts';
 import { existingName } from '../parameters.ts';
 import { sendBytes, sendJson, wantsBytes } from '../respond.ts';
@@ -28,6 +27,8 @@ export const loadSkillRoute: TenantRoute = {
   async handle(context, access) {
     const body = await readJson(context, BODY);
     const session = sessionOf(body.context);
+    // It validates, so it brings the YAML parser along, which listing does without.
+    const { loadSkill } = await import('../../operations/load-skill.ts');
     const loaded = await loadSkill(access, {
       name: existingName(body.name),
       session,

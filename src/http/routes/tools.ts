@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { describeTools } from '../../operations/describe-tools.ts';
 import { flag, readQuery } from '../query.ts';
 import { etagOf, sendJsonWithEtag } from '../respond.ts';

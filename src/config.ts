@@ -8,6 +8,7 @@ import {
   SESSION_TTL_SECONDS,
 } from './core/limits.ts';
 import type { ResourcePolicy } from './core/limits.ts';
+import type { LogLevel } from './log.ts';
 
 /** Everything that the environment decides. AWS_* variables are read by the AWS SDK itself. */
 export interface Config {
@@ -27,7 +28,7 @@ export interface Config {
   readonly sessionTtlSeconds: number;
   readonly maxTokens: number;
   readonly resources: ResourcePolicy;
-  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  readonly logLevel: LogLevel;
 }
 
 const seconds = (fallback: number, max: number) => z.coerce.number().int().min(0).max(max).default(fallback);

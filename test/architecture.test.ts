@@ -15,7 +15,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   sources: ['core', 'storage'],
   tenancy: ['core', 'storage', 'sessions', 'sources'],
   operations: ['core', 'archives', 'storage', 'sessions', 'sources', 'tenancy'],
-  http: ['core', 'archives', 'operations', 'sources', 'tenancy'],
+  http: ['core', 'archives', 'operations', 'sources', 'tenancy', 'log.ts'],
   local: [
     'core',
     'operations',
@@ -25,6 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'http',
     'config.ts',
     'compose.ts',
+    'log.ts',
     'package-root.ts',
   ],
   cli: [
@@ -41,10 +42,20 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'log.ts',
     'package-root.ts',
   ],
-  'config.ts': ['core'],
-  'log.ts': ['config.ts'],
+  'config.ts': ['core', 'log.ts'],
+  'log.ts': [],
   'package-root.ts': [],
-  'compose.ts': ['core', 'http', 'sessions', 'sources', 'storage', 'tenancy', 'config.ts', 'package-root.ts'],
+  'compose.ts': [
+    'core',
+    'http',
+    'sessions',
+    'sources',
+    'storage',
+    'tenancy',
+    'config.ts',
+    'log.ts',
+    'package-root.ts',
+  ],
 };
 
 /** Packages that belong to one room: everybody else goes through its port. */

@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Hono } from 'hono';
-import type { Logger } from 'pino';
 import { composeService } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { SkillError } from '../core/errors.ts';
 import type { AppEnv } from '../http/route.ts';
+import type { Logger } from '../log.ts';
 import { packageRoot } from '../package-root.ts';
 import { builtinSource } from '../sources/builtin.ts';
 import { directoryObjectStore } from '../storage/directory.ts';

@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Hono } from 'hono';
-import { pino } from 'pino';
 import { composeService } from '../../src/compose.ts';
 import { DEFAULT_RESOURCE_POLICY, DEFAULT_TOKEN_LIMIT } from '../../src/core/limits.ts';
 import type { ResourcePolicy } from '../../src/core/limits.ts';
 import type { AppEnv } from '../../src/http/route.ts';
 import { startLocalTable } from '../../src/local/local-table.ts';
+import { createLogger } from '../../src/log.ts';
 import { packageRoot } from '../../src/package-root.ts';
 import { builtinSource } from '../../src/sources/builtin.ts';
 import type { SkillSource } from '../../src/sources/source.ts';
@@ -77,10 +77,9 @@ export async function startService(
   const now = () => new Date(Date.now() + offset);
   const builtin =
     options.withBuiltin === true ? await builtinSource(path.join(packageRoot(), 'skills-bundle')) : noBuiltin;
-  const logger = pino(
-    { base: null },
-    { write: (line: string) => logs.push(JSON.parse(line) as Record<string, unknown>) },
-  );
+  const logger = createLogger('info', {
+    write: (line) => logs.push(JSON.parse(line) as Record<string, unknown>),
+  });
   const compose = () =>
     composeService({
       objects,

@@ -63,7 +63,7 @@ const OWNERS: readonly [RegExp, readonly string[]][] = [
   [/^@aws-sdk\/client-s3$/, ['storage', 'compose.ts']],
   [/^@aws-sdk\/(?:client|util)-dynamodb$/, ['storage', 'local', 'compose.ts']],
   [/^(?:yauzl|tar-stream)$/, ['archives']],
-  [/^yaml$/, ['core']],
+  [/^(?:yaml|zod)(?:\/|$)/, ['core']],
   [/^hono(?:\/|$)/, ['http', 'compose.ts', 'local', 'cli']],
   [/^@hono\/node-server$/, ['cli']],
   [/^classic-level$/, ['local']],

@@ -1,4 +1,3 @@
-import * as z from 'zod';
 import { SkillError } from '../../core/errors.ts';
 import type { BundleId } from '../../core/ids.ts';
 import { ARCHIVE_LIMITS } from '../../core/limits.ts';
@@ -12,9 +11,10 @@ import { bundleParameter, pathParameter } from '../parameters.ts';
 import { choice, flag, readQuery } from '../query.ts';
 import { etagOf, matches, sendJson, sendJsonWithEtag } from '../respond.ts';
 import type { AppContext, TenantRoute } from '../route.ts';
+import * as z from '../../core/zod.ts';
 
 const PUBLISH_QUERY = z.object({ mode: choice(['strict', 'lenient'], 'strict'), dry_run: flag });
-const ROLLBACK_BODY = z.strictObject({ revision: z.number().int().min(1) });
+const ROLLBACK_BODY = z.strictObject({ revision: z.int().check(z.minimum(1)) });
 
 export const listBundlesRoute: TenantRoute = {
   method: 'GET',

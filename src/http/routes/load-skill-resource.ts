@@ -1,4 +1,3 @@
-import * as z from 'zod';
 import { SkillError } from '../../core/errors.ts';
 import type { LoadedResource } from '../../operations/load-resource.ts';
 import { readJson } from '../body.ts';
@@ -6,12 +5,13 @@ import { existingName } from '../parameters.ts';
 import { sendBytes, sendJson, wantsBytes } from '../respond.ts';
 import type { TenantRoute } from '../route.ts';
 import { contextSchema, sessionOf } from '../tool-call.ts';
+import * as z from '../../core/zod.ts';
 
 const BODY = z.strictObject({
   name: z.string(),
   context: contextSchema,
-  relative_path: z.string().exactOptional(),
-  resource_id: z.string().exactOptional(),
+  relative_path: z.exactOptional(z.string()),
+  resource_id: z.exactOptional(z.string()),
 });
 
 export const loadSkillResourceRoute: TenantRoute = {

@@ -1,4 +1,3 @@
-import * as z from 'zod';
 import { bundleId, isDigest } from '../../core/ids.ts';
 import type { Digest } from '../../core/ids.ts';
 import { readJson } from '../body.ts';
@@ -6,17 +5,18 @@ import { existingName } from '../parameters.ts';
 import { sendBytes, sendJson, wantsBytes } from '../respond.ts';
 import type { TenantRoute } from '../route.ts';
 import { contextSchema, maxTokensSchema, sessionOf } from '../tool-call.ts';
+import * as z from '../../core/zod.ts';
 
 const BODY = z.strictObject({
   name: z.string(),
   context: contextSchema,
-  force: z.boolean().default(false),
-  max_tokens: maxTokensSchema.exactOptional(),
-  bundles: z.array(z.string()).min(1).max(32).exactOptional(),
-  trust: z.boolean().default(false),
-  digest: z
-    .custom<Digest>((value) => typeof value === 'string' && isDigest(value), 'not a digest')
-    .exactOptional(),
+  force: z._default(z.boolean(), false),
+  max_tokens: z.exactOptional(maxTokensSchema),
+  bundles: z.exactOptional(z.array(z.string()).check(z.minLength(1), z.maxLength(32))),
+  trust: z._default(z.boolean(), false),
+  digest: z.exactOptional(
+    z.custom<Digest>((value) => typeof value === 'string' && isDigest(value), 'not a digest'),
+  ),
 });
 
 export const loadSkillRoute: TenantRoute = {

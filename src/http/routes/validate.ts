@@ -1,10 +1,10 @@
-import * as z from 'zod';
 import { ARCHIVE_LIMITS } from '../../core/limits.ts';
 import { memoryTree } from '../../sources/skill-tree.ts';
 import { readBody } from '../body.ts';
 import { choice, readQuery } from '../query.ts';
 import { sendJson } from '../respond.ts';
 import type { TenantRoute } from '../route.ts';
+import * as z from '../../core/zod.ts';
 
 const QUERY = z.object({ mode: choice(['strict', 'lenient'], 'strict') });
 

@@ -66,6 +66,7 @@ async function bench() {
   const [ours, theirs] = result.sides;
   result.ratio = ours.cold.median / theirs.cold.median;
   result.totalRatio = ours.total.median / theirs.total.median;
+  result.processorRatio = ours.processor.median / theirs.processor.median;
   process.stdout.write(`${printable(result)}\n`);
   if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(result, null, 2)}\n`);
   if (options.check === true && result.ratio > MOST) {
@@ -149,7 +150,7 @@ function summary(starts) {
   };
 }
 
-function printable({ machine, starts, sides, ratio, totalRatio }) {
+function printable({ machine, starts, sides, ratio, totalRatio, processorRatio }) {
   const { cpu, cores, node, os: system, product, commit } = machine;
   const pair = ({ median, p95 }) => `${median.toFixed(1)} / ${p95.toFixed(1)}`;
   const kilobytes = ({ raw, gzip }) => `${(raw / 1024).toFixed(0)} / ${(gzip / 1024).toFixed(0)}`;
@@ -183,6 +184,7 @@ function printable({ machine, starts, sides, ratio, totalRatio }) {
     '',
     ...rows.map(line),
     '',
-    `Import and first request: ${ratio.toFixed(2)} times the baseline (at most ${MOST}). With Node's own start: ${totalRatio.toFixed(2)} times.`,
+    `Import and first request: ${ratio.toFixed(2)} times the baseline; at most ${MOST} is what we allow ourselves.`,
+    `With Node's own start: ${totalRatio.toFixed(2)} times; processor time, Node's start included: ${processorRatio.toFixed(2)} times.`,
   ].join('\n');
 }

@@ -18,6 +18,10 @@ export default defineConfig([
         'error',
         { allowConstantLoopConditions: 'only-allowed-literals' },
       ],
+      'no-restricted-imports': [
+        'error',
+        { name: 'zod', message: 'Import * as z from src/core/zod.ts: the form that starts fast.' },
+      ],
       'no-restricted-syntax': [
         'error',
         { selector: 'ExportDefaultDeclaration', message: 'Name what you export.' },

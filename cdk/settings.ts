@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from '../src/core/zod.ts';
 
 /** What is decided at deployment: `-c stage=prod -c region=eu-central-1 …`. */
 export interface Settings {
@@ -14,15 +14,16 @@ export interface Settings {
   readonly domain: { readonly name: string; readonly certificateArn: string } | undefined;
 }
 
-const text = z.string().min(1);
+const text = z.string().check(z.minLength(1));
+const arn = z.string().check(z.startsWith('arn:'));
 
 const schema = z.object({
   // Part of the names of stacks; and short, because a function's name ends at 64 characters.
-  stage: z.string().regex(/^[a-z][a-z0-9-]{0,19}$/, 'use up to 20 of a-z, 0-9 and hyphens'),
-  region: z.string().regex(/^[a-z]{2}(?:-[a-z]+)+-\d$/, 'not the name of a region'),
-  alarmTopic: text.startsWith('arn:').optional(),
-  domain: text.optional(),
-  certificate: text.startsWith('arn:').optional(),
+  stage: z.string().check(z.regex(/^[a-z][a-z0-9-]{0,19}$/, 'use up to 20 of a-z, 0-9 and hyphens')),
+  region: z.string().check(z.regex(/^[a-z]{2}(?:-[a-z]+)+-\d$/, 'not the name of a region')),
+  alarmTopic: z.optional(arn),
+  domain: z.optional(text),
+  certificate: z.optional(arn),
 });
 
 /** @throws Error naming the context value that is not valid */
@@ -30,7 +31,7 @@ export function readSettings(
   context: (name: string) => unknown,
   environment: Readonly<Record<string, string | undefined>>,
 ): Settings {
-  const parsed = schema.safeParse({
+  const parsed = z.safeParse(schema, {
     stage: context('stage') ?? 'dev',
     region: context('region') ?? environment['CDK_DEFAULT_REGION'] ?? 'us-east-1',
     alarmTopic: context('alarmTopic'),

@@ -1,4 +1,4 @@
-import { composeIndexer } from '../src/compose.ts';
+import { composeIndexer } from '../src/compose-indexer.ts';
 import { readConfig } from '../src/config.ts';
 import { createLogger } from '../src/log.ts';
 

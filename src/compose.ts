@@ -1,15 +1,11 @@
 import path from 'node:path';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { S3Client } from '@aws-sdk/client-s3';
 import type { Hono } from 'hono';
-import type { Logger } from 'pino';
+import { awsTable, s3Client } from './aws-clients.ts';
 import type { Config } from './config.ts';
 import { SkillError } from './core/errors.ts';
-import { indexer } from './events/indexer.ts';
-import type { BatchAnswer } from './events/queue-handler.ts';
-import { queueHandler } from './events/queue-handler.ts';
 import { createApp } from './http/app.ts';
 import type { AppEnv } from './http/route.ts';
+import type { Logger } from './log.ts';
 import { packageRoot } from './package-root.ts';
 import { fileListCache } from './sources/bucket.ts';
 import { builtinSource } from './sources/builtin.ts';
@@ -21,7 +17,6 @@ import { s3ObjectStore } from './storage/s3.ts';
 import { s3Transfers } from './storage/s3-transfers.ts';
 import type { Transfers } from './storage/transfers.ts';
 import type { Table } from './storage/table.ts';
-import { dynamoTable } from './storage/table.ts';
 import { apiKeyAuthenticator } from './tenancy/authenticate.ts';
 import { dynamoCredentialStore } from './tenancy/credential-store.ts';
 import { accessMint } from './tenancy/mint-access.ts';
@@ -75,41 +70,15 @@ export async function composeAws(config: Config, logger: Logger): Promise<Hono<A
       detail: 'Set SKILLBUCKET_BUCKET and SKILLBUCKET_TABLE together.',
     });
   }
-  const builtin = await builtinSource(path.join(packageRoot(), 'skills-bundle'));
+  // Read while the clients are made.
+  const builtin = builtinSource(path.join(packageRoot(), 'skills-bundle'));
   const client = s3Client(config);
   return composeService({
     objects: s3ObjectStore(client, { bucket }),
     transfers: s3Transfers(client, { bucket }),
     table: awsTable(table),
-    builtin,
+    builtin: await builtin,
     config,
     logger,
   });
-}
-
-/** What a function on the queue of uploads does. @throws SkillError invalid_request when no bucket is configured */
-export function composeIndexer(config: Config, logger: Logger): (event: unknown) => Promise<BatchAnswer> {
-  const { bucket } = config;
-  if (bucket === undefined) throw new SkillError('invalid_request', { detail: 'Set SKILLBUCKET_BUCKET.' });
-  const index = indexer({ objects: s3Store(bucket, config), logger, now: () => new Date() });
-  return queueHandler({ index, bucket, logger });
-}
-
-/** The bucket, at the endpoint and with the credentials of the standard AWS environment. */
-export function s3Store(bucket: string, config: Pick<Config, 's3Checksums' | 's3PathStyle'>): ObjectStore {
-  return s3ObjectStore(s3Client(config), { bucket });
-}
-
-function s3Client(config: Pick<Config, 's3Checksums' | 's3PathStyle'>): S3Client {
-  const checksums = config.s3Checksums === 'when_required' ? 'WHEN_REQUIRED' : 'WHEN_SUPPORTED';
-  return new S3Client({
-    forcePathStyle: config.s3PathStyle,
-    requestChecksumCalculation: checksums,
-    responseChecksumValidation: checksums,
-  });
-}
-
-/** The table, in the given region or the one of the standard AWS environment. */
-export function awsTable(table: string, region?: string): Table {
-  return dynamoTable(new DynamoDBClient(region === undefined ? {} : { region }), { table });
 }

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { tokenLimit } from './core/catalog/tokens.ts';
 import { SkillError } from './core/errors.ts';
 import {
@@ -9,6 +8,8 @@ import {
   SESSION_TTL_SECONDS,
 } from './core/limits.ts';
 import type { ResourcePolicy } from './core/limits.ts';
+import type { LogLevel } from './log.ts';
+import * as z from './core/zod.ts';
 
 /** Everything that the environment decides. AWS_* variables are read by the AWS SDK itself. */
 export interface Config {
@@ -31,30 +32,36 @@ export interface Config {
   readonly sessionTtlSeconds: number;
   readonly maxTokens: number;
   readonly resources: ResourcePolicy;
-  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  readonly logLevel: LogLevel;
 }
 
-const seconds = (fallback: number, max: number) => z.coerce.number().int().min(0).max(max).default(fallback);
-const bytes = (fallback: number) =>
-  z.coerce.number().int().min(1).max(MAX_PUBLISHED_FILE_BYTES).default(fallback);
+const whole = (max: number, fallback: number) =>
+  z._default(z.coerce.number().check(z.int(), z.minimum(0), z.maximum(max)), fallback);
+const positive = (max: number, fallback: number) =>
+  z._default(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(max)), fallback);
+const named = z.string().check(z.minLength(1));
+const oneOf = <const Values extends readonly [string, ...string[]]>(
+  values: Values,
+  fallback: Values[number],
+) => z._default(z.enum(values), fallback);
 
 const schema = z.object({
-  HOST: z.string().default('127.0.0.1'),
-  PORT: z.coerce.number().int().min(0).max(65_535).default(8787),
-  SKILLBUCKET_DATA_DIR: z.string().min(1).default('.skillbucket'),
-  SKILLBUCKET_URL: z.url({ protocol: /^https?$/ }).optional(),
-  SKILLBUCKET_KEY: z.string().min(1).optional(),
-  SKILLBUCKET_BUCKET: z.string().min(1).optional(),
-  SKILLBUCKET_TABLE: z.string().min(1).optional(),
-  SKILLBUCKET_S3_CHECKSUMS: z.enum(['when_supported', 'when_required']).default('when_supported'),
-  SKILLBUCKET_S3_PATH_STYLE: z.enum(['true', 'false']).default('false'),
-  SKILLBUCKET_FRESHNESS_SECONDS: seconds(FRESHNESS_SECONDS, 3_600),
-  SKILLBUCKET_SESSION_TTL_SECONDS: seconds(SESSION_TTL_SECONDS, 30 * 24 * 60 * 60),
-  SKILLBUCKET_MAX_TOKENS: z.coerce.number().default(DEFAULT_TOKEN_LIMIT),
-  SKILLBUCKET_BINARY: z.enum(['reject', 'allow']).default(DEFAULT_RESOURCE_POLICY.binary),
-  SKILLBUCKET_MAX_FILE_BYTES: bytes(DEFAULT_RESOURCE_POLICY.max_file_bytes),
-  SKILLBUCKET_MAX_TEXT_BYTES: bytes(DEFAULT_RESOURCE_POLICY.max_text_bytes),
-  SKILLBUCKET_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  HOST: z._default(z.string(), '127.0.0.1'),
+  PORT: whole(65_535, 8787),
+  SKILLBUCKET_DATA_DIR: z._default(named, '.skillbucket'),
+  SKILLBUCKET_URL: z.optional(z.url({ protocol: /^https?$/ })),
+  SKILLBUCKET_KEY: z.optional(named),
+  SKILLBUCKET_BUCKET: z.optional(named),
+  SKILLBUCKET_TABLE: z.optional(named),
+  SKILLBUCKET_S3_CHECKSUMS: oneOf(['when_supported', 'when_required'], 'when_supported'),
+  SKILLBUCKET_S3_PATH_STYLE: oneOf(['true', 'false'], 'false'),
+  SKILLBUCKET_FRESHNESS_SECONDS: whole(3_600, FRESHNESS_SECONDS),
+  SKILLBUCKET_SESSION_TTL_SECONDS: whole(30 * 24 * 60 * 60, SESSION_TTL_SECONDS),
+  SKILLBUCKET_MAX_TOKENS: z._default(z.coerce.number(), DEFAULT_TOKEN_LIMIT),
+  SKILLBUCKET_BINARY: oneOf(['reject', 'allow'], DEFAULT_RESOURCE_POLICY.binary),
+  SKILLBUCKET_MAX_FILE_BYTES: positive(MAX_PUBLISHED_FILE_BYTES, DEFAULT_RESOURCE_POLICY.max_file_bytes),
+  SKILLBUCKET_MAX_TEXT_BYTES: positive(MAX_PUBLISHED_FILE_BYTES, DEFAULT_RESOURCE_POLICY.max_text_bytes),
+  SKILLBUCKET_LOG_LEVEL: oneOf(['debug', 'info', 'warn', 'error', 'silent'], 'info'),
 });
 
 /**

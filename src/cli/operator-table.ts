@@ -1,4 +1,4 @@
-import { awsTable } from '../compose.ts';
+import { awsTable } from '../aws-clients.ts';
 import { readConfig } from '../config.ts';
 import type { CredentialStore } from '../tenancy/credential-store.ts';
 import { dynamoCredentialStore } from '../tenancy/credential-store.ts';

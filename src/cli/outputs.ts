@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
 import { isSystemError } from '../sources/file-system.ts';
 import { UsageError } from './io.ts';
+import * as z from '../core/zod.ts';
 
 /** What `cdk deploy --outputs-file` writes of our stack. */
 const stackSchema = z.object({

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { z } from 'zod';
 import { sha256 } from '../core/digests.ts';
 import { SkillError } from '../core/errors.ts';
 import type { ValidationMode } from '../core/format/skill-document.ts';
@@ -10,6 +9,7 @@ import type { PublishOutcome } from '../operations/publish-bundle.ts';
 import type { SkillTree } from '../sources/skill-tree.ts';
 import { putArchive } from './put-archive.ts';
 import type { ServiceClient } from './service-client.ts';
+import * as z from '../core/zod.ts';
 
 const bundleSchema = z.object({ revision: z.number(), generation: z.number(), digest: digestSchema });
 const outcomeSchema = z.object({
@@ -26,9 +26,9 @@ const outcomeSchema = z.object({
 const ticketSchema = z.object({
   upload_id: z.string(),
   state: z.string(),
-  url: z.string().optional(),
-  headers: z.record(z.string(), z.string()).optional(),
-  outcome: outcomeSchema.optional(),
+  url: z.optional(z.string()),
+  headers: z.optional(z.record(z.string(), z.string())),
+  outcome: z.optional(outcomeSchema),
 });
 
 /** Tries of a step that the network or the service broke off, and the pause before the next, doubled each time. */

@@ -1,12 +1,12 @@
-import { z } from 'zod';
 import { findingSchema } from '../core/manifest/manifest.ts';
 import type { ErrorCode, ErrorKind } from '../core/errors.ts';
 import { ERRORS, SkillError } from '../core/errors.ts';
+import * as z from '../core/zod.ts';
 
 /** A service, as the command talks to it: JSON in and out, refusals as they were told. */
 export interface ServiceClient {
   /** @throws SkillError as the service refused; unavailable when it cannot be reached */
-  request<Schema extends z.ZodType>(
+  request<Schema extends z.core.$ZodType>(
     method: 'GET' | 'POST',
     path: string,
     schema: Schema,
@@ -17,7 +17,7 @@ export interface ServiceClient {
 const problemSchema = z.object({
   code: z.string(),
   detail: z.string(),
-  findings: z.array(findingSchema).default([]),
+  findings: z._default(z.array(findingSchema), []),
 });
 
 /** Longer than the service itself may take. */
@@ -64,13 +64,13 @@ function parsed(text: string): unknown {
   }
 }
 
-function checkedAnswer<Schema extends z.ZodType>(
+function checkedAnswer<Schema extends z.core.$ZodType>(
   schema: Schema,
   answer: unknown,
   status: number,
   url: string,
 ): z.infer<Schema> {
-  const checked = schema.safeParse(answer);
+  const checked = z.safeParse(schema, answer);
   if (checked.success) return checked.data;
   throw new SkillError('unavailable', {
     detail: `${url} answered ${status}, and not as a Skillbucket service does. Is the URL right?`,
@@ -94,7 +94,7 @@ const KIND: Readonly<Partial<Record<number, ErrorKind>>> = {
 
 function refusalOf(response: Response, answer: unknown): SkillError {
   const kind = KIND[response.status] ?? 'unavailable';
-  const problem = problemSchema.safeParse(answer);
+  const problem = z.safeParse(problemSchema, answer);
   if (!problem.success || !(problem.data.code in ERRORS)) {
     return new SkillError('unavailable', { detail: `The service answered ${response.status}.`, kind });
   }

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
-import type { Logger } from 'pino';
+import type { Logger } from '../log.ts';
 import type { Config } from '../config.ts';
 import { SkillError } from '../core/errors.ts';
 import type { AppEnv } from '../http/route.ts';

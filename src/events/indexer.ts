@@ -1,4 +1,4 @@
-import type { Logger } from 'pino';
+import type { Logger } from '../log.ts';
 import { SkillError } from '../core/errors.ts';
 import { parseUploadKey } from '../core/manifest/object-keys.ts';
 import { publishUpload } from '../operations/publish-upload.ts';

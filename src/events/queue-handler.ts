@@ -1,7 +1,7 @@
-import type { Logger } from 'pino';
-import { z } from 'zod';
+import type { Logger } from '../log.ts';
 import type { Index } from './indexer.ts';
 import { arrivedObjects } from './upload-events.ts';
+import * as z from '../core/zod.ts';
 
 const batchSchema = z.object({ Records: z.array(z.object({ messageId: z.string(), body: z.string() })) });
 

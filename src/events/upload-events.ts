@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from '../core/zod.ts';
 
 /** What the indexer is told: an object of ours has arrived. */
 export interface ArrivedObject {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
-import type { Logger } from 'pino';
 import { SkillError } from '../core/errors.ts';
+import type { Logger } from '../log.ts';
 import type { Authenticate, Principal } from '../tenancy/authenticate.ts';
 import type { TenantAccess } from '../tenancy/tenant-access.ts';
 import { asSkillError, problemResponse } from './problem.ts';

@@ -1,8 +1,8 @@
-import type { z } from 'zod';
 import { SkillError } from '../core/errors.ts';
 import { decodeUtf8 } from '../core/format/utf8.ts';
 import { MAX_JSON_BODY_BYTES } from '../core/limits.ts';
 import type { AppContext } from './route.ts';
+import * as z from '../core/zod.ts';
 
 /**
  * The body's bytes, refused before they are read whole when they are more than allowed: by the declared length, and by
@@ -36,7 +36,7 @@ export async function readBody(context: AppContext, limit: number): Promise<Uint
 }
 
 /** A JSON body of a known shape. @throws SkillError invalid_request (malformed JSON is 400), payload_too_large */
-export async function readJson<Schema extends z.ZodType>(
+export async function readJson<Schema extends z.core.$ZodType>(
   context: AppContext,
   schema: Schema,
 ): Promise<z.infer<Schema>> {
@@ -44,7 +44,7 @@ export async function readJson<Schema extends z.ZodType>(
 }
 
 /** The same, where no body stands for an empty object. */
-export async function readOptionalJson<Schema extends z.ZodType>(
+export async function readOptionalJson<Schema extends z.core.$ZodType>(
   context: AppContext,
   schema: Schema,
 ): Promise<z.infer<Schema>> {
@@ -52,7 +52,7 @@ export async function readOptionalJson<Schema extends z.ZodType>(
   return bytes.length === 0 ? checked(schema, {}, 'body') : parsed(bytes, schema);
 }
 
-function parsed<Schema extends z.ZodType>(bytes: Uint8Array, schema: Schema): z.infer<Schema> {
+function parsed<Schema extends z.core.$ZodType>(bytes: Uint8Array, schema: Schema): z.infer<Schema> {
   const text = decodeUtf8(bytes);
   let value: unknown;
   try {
@@ -66,12 +66,12 @@ function parsed<Schema extends z.ZodType>(bytes: Uint8Array, schema: Schema): z.
 }
 
 /** @throws SkillError invalid_request naming the first place that is wrong */
-export function checked<Schema extends z.ZodType>(
+export function checked<Schema extends z.core.$ZodType>(
   schema: Schema,
   value: unknown,
   whole: string,
 ): z.infer<Schema> {
-  const parsed = schema.safeParse(value);
+  const parsed = z.safeParse(schema, value);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const place = issue === undefined || issue.path.length === 0 ? whole : issue.path.join('.');

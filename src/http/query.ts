@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import { checked } from './body.ts';
 import type { AppContext } from './route.ts';
+import * as z from '../core/zod.ts';
 
 /**
  * Query parameters: repeatable ones come as arrays, others must be given once. Unknown ones are passed over, as caches
@@ -8,36 +8,39 @@ import type { AppContext } from './route.ts';
  *
  * @throws SkillError invalid_request naming the parameter
  */
-export function readQuery<Shape extends z.ZodRawShape>(
+export function readQuery<Shape extends z.core.$ZodShape>(
   context: AppContext,
-  schema: z.ZodObject<Shape>,
-): z.infer<z.ZodObject<Shape>> {
+  schema: z.core.$ZodObject<Shape>,
+): z.infer<z.core.$ZodObject<Shape>> {
   const all = context.req.queries();
   const given = Object.fromEntries(
-    Object.keys(schema.shape)
+    Object.keys(schema._zod.def.shape)
       .filter((name) => Object.hasOwn(all, name))
       .map((name) => [name, all[name]]),
   );
   return checked(schema, given, 'query');
 }
 
-const once = z
-  .array(z.string())
-  .refine((values) => values.length === 1, 'given more than once')
-  .transform((values) => values[0] ?? '');
+const once = z.pipe(
+  z.array(z.string()).check(z.refine((values) => values.length === 1, 'given more than once')),
+  z.transform((values: string[]) => values[0] ?? ''),
+);
 
-export const text = once.optional();
-export const list = z.array(z.string()).default([]);
-export const flag = once
-  .pipe(z.enum(['true', 'false', '1', '0']))
-  .transform((value) => value === 'true' || value === '1')
-  .default(false);
+export const text = z.optional(once);
+export const list = z._default(z.array(z.string()), []);
+export const flag = z._default(
+  z.pipe(
+    z.pipe(once, z.enum(['true', 'false', '1', '0'])),
+    z.transform((value) => value === 'true' || value === '1'),
+  ),
+  false,
+);
 export const integer = (min: number, max: number) =>
-  once
-    .refine((value) => /^-?\d+$/.test(value), 'not a whole number')
-    .transform(Number)
-    .pipe(z.number().min(min).max(max));
+  z.pipe(
+    z.pipe(once.check(z.refine((value) => /^-?\d+$/.test(value), 'not a whole number')), z.transform(Number)),
+    z.number().check(z.minimum(min), z.maximum(max)),
+  );
 export const choice = <const Values extends readonly [string, ...string[]]>(
   values: Values,
   fallback: Values[number],
-) => once.pipe(z.enum(values)).default(fallback as never);
+) => z._default(z.pipe(once, z.enum(values)), fallback);

@@ -1,17 +1,18 @@
-import { z } from 'zod';
 import { SkillError } from '../core/errors.ts';
 import { sessionId } from '../core/ids.ts';
 import type { SessionId } from '../core/ids.ts';
 import { MAX_TOKEN_LIMIT } from '../core/limits.ts';
+import * as z from '../core/zod.ts';
 
 /** What a host says of the conversation that a tool is called in. */
-export const contextSchema = z
-  .strictObject({
-    session_id: z.string().exactOptional(),
-    agent_id: z.string().exactOptional(),
-    request_id: z.string().exactOptional(),
-  })
-  .default({});
+export const contextSchema = z._default(
+  z.strictObject({
+    session_id: z.exactOptional(z.string()),
+    agent_id: z.exactOptional(z.string()),
+    request_id: z.exactOptional(z.string()),
+  }),
+  {},
+);
 
 /** The session of a call: session_id, else agent_id, else request_id (J16). @throws SkillError missing_session */
 export function sessionOf(context: z.infer<typeof contextSchema>): SessionId {
@@ -20,4 +21,4 @@ export function sessionOf(context: z.infer<typeof contextSchema>): SessionId {
   return sessionId(id);
 }
 
-export const maxTokensSchema = z.number().int().min(1).max(MAX_TOKEN_LIMIT);
+export const maxTokensSchema = z.int().check(z.minimum(1), z.maximum(MAX_TOKEN_LIMIT));

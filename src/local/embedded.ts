@@ -1,13 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Hono } from 'hono';
-import type { Logger } from 'pino';
 import { indexer } from '../events/indexer.ts';
 import { composeService } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { SkillError } from '../core/errors.ts';
 import { lifetimeOf } from '../core/manifest/object-keys.ts';
 import type { AppEnv } from '../http/route.ts';
+import type { Logger } from '../log.ts';
 import { packageRoot } from '../package-root.ts';
 import { builtinSource } from '../sources/builtin.ts';
 import { expireDirectory } from '../storage/expire-directory.ts';

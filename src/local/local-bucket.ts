@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Hono } from 'hono';
-import type { Logger } from 'pino';
+import type { Logger } from '../log.ts';
 import type { Index } from '../events/indexer.ts';
 import type { AppEnv } from '../http/route.ts';
 import type { ObjectStore } from '../storage/object-store.ts';

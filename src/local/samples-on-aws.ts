@@ -1,8 +1,9 @@
 import path from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Hono } from 'hono';
-import type { Logger } from 'pino';
-import { composeAws, s3Store } from '../compose.ts';
+import type { Logger } from '../log.ts';
+import { s3Store } from '../aws-clients.ts';
+import { composeAws } from '../compose.ts';
 import type { Config } from '../config.ts';
 import type { AppEnv } from '../http/route.ts';
 import { packageRoot } from '../package-root.ts';

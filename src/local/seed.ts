@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
 import { SkillError } from '../core/errors.ts';
 import { bundleId } from '../core/ids.ts';
 import type { TenantId } from '../core/ids.ts';
@@ -12,6 +11,7 @@ import { issueKey, readKey } from '../tenancy/api-keys.ts';
 import type { CredentialStore, Scope } from '../tenancy/credential-store.ts';
 import { newTenantId } from '../tenancy/mint-access.ts';
 import { tenantStore } from '../tenancy/tenant-store.ts';
+import * as z from '../core/zod.ts';
 
 /** What `local.json` holds: how to reach the embedded deployment. Readable by its owner only, since it holds keys. */
 export const localFileSchema = z.object({
@@ -112,7 +112,7 @@ export async function readLocalFile(file: string): Promise<LocalFile | undefined
     return localFileSchema.parse(JSON.parse(text));
   } catch (error) {
     // Damaged or of another version: it is written again, with new keys.
-    if (error instanceof SyntaxError || error instanceof z.ZodError) return undefined;
+    if (error instanceof SyntaxError || error instanceof z.core.$ZodError) return undefined;
     throw error;
   }
 }

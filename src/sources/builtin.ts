@@ -1,64 +1,35 @@
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { RootSnapshot } from '../core/catalog/catalog.ts';
 import { sha256 } from '../core/digests.ts';
 import { SkillError } from '../core/errors.ts';
-import { bundleId } from '../core/ids.ts';
 import type { Digest } from '../core/ids.ts';
 import { MAX_PUBLISHED_FILE_BYTES } from '../core/limits.ts';
-import { contentDigest } from '../core/manifest/build.ts';
-import type { FileEntry } from '../core/manifest/manifest.ts';
-import { skillFilesSchema } from '../core/manifest/manifest.ts';
-import { parseJson } from '../storage/json.ts';
-import { directoryTree } from './directory-tree.ts';
-import { readRegularFile } from './file-system.ts';
-import { indexTree } from './index-tree.ts';
+import { isSystemError, readRegularFile } from './file-system.ts';
+import type { BuiltinIndex } from './index-builtin.ts';
 import type { SkillSource } from './source.ts';
 
-export const BUILTIN_OWNER = 'builtin';
-export const BUILTIN_BUNDLE = 'builtin';
-
 /**
- * The skills that come with the product, read from its package and validated strictly once, at start. They change only
- * with a deployment, so serving them asks no store.
+ * The skills that come with the product. They change only with a deployment, so serving them asks no store: what a
+ * catalog needs is known at start, and bytes are read from the directory when they are asked for.
  */
 export async function builtinSource(directory: string): Promise<SkillSource> {
-  const tree = await directoryTree(directory, 'strict');
-  const lists = new Map<Digest, readonly FileEntry[]>();
+  const { snapshot, files } = (await builtIndex(directory)) ?? (await indexNow(directory));
+  const lists = new Map(Object.entries(files));
   const places = new Map<Digest, string>();
-  const content = await indexTree(tree, {
-    bundle: bundleId(BUILTIN_BUNDLE),
-    mode: 'strict',
-    sink: {
-      file: () => Promise.resolve(),
-      skillFiles: (digest, bytes) => {
-        lists.set(digest, skillFilesSchema.parse(parseJson(bytes)).files);
-        return Promise.resolve();
-      },
-    },
-  });
-  for (const skill of content.skills) {
+  for (const skill of snapshot.skills) {
     for (const file of lists.get(skill.digest) ?? []) {
       places.set(file.digest, path.join(directory, skill.directory, file.path));
     }
   }
-  const root = { owner: BUILTIN_OWNER, bundle: BUILTIN_BUNDLE };
-  const snapshot: RootSnapshot = {
-    root,
-    revision: 1,
-    digest: contentDigest(content),
-    mode: 'strict',
-    skills: content.skills,
-    findings: content.findings,
-  };
   const changed = (digest: Digest) =>
     new SkillError('skill_changed', { detail: `The built-in skills no longer hold ${digest}.` });
 
   return {
-    root,
+    root: snapshot.root,
     discover: () => Promise.resolve(snapshot),
     files: (skill) => {
-      const files = lists.get(skill);
-      return files === undefined ? Promise.reject(changed(skill)) : Promise.resolve(files);
+      const list = lists.get(skill);
+      return list === undefined ? Promise.reject(changed(skill)) : Promise.resolve(list);
     },
     async read(file) {
       const place = places.get(file);
@@ -68,4 +39,23 @@ export async function builtinSource(directory: string): Promise<SkillSource> {
       return bytes;
     },
   };
+}
+
+/**
+ * The index that bundling a function leaves beside the directory, so that a cold start reads and parses no skill. It is
+ * deployed with the code, in one piece, and trusted like code.
+ */
+async function builtIndex(directory: string): Promise<BuiltinIndex | undefined> {
+  try {
+    return JSON.parse(await readFile(`${directory}.json`, 'utf8')) as BuiltinIndex;
+  } catch (error) {
+    // A checkout and the package have none: there the skills may be edited, and a start has the time.
+    if (isSystemError(error) && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function indexNow(directory: string): Promise<BuiltinIndex> {
+  const { indexBuiltin } = await import('./index-builtin.ts');
+  return indexBuiltin(directory);
 }

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { z } from 'zod';
 import type { Digest } from '../core/ids.ts';
 import { isDigest } from '../core/ids.ts';
 import type { Transfers } from './transfers.ts';
+import * as z from '../core/zod.ts';
 
 /** What a signature speaks for: one method on one key, until a moment, and which bytes or which name. */
 const grantSchema = z.discriminatedUnion('method', [

@@ -1,8 +1,8 @@
-import { z } from 'zod';
 import type { TenantId } from '../core/ids.ts';
 import { isTenantId } from '../core/ids.ts';
 import { apiKeyKey, tenantKey } from '../core/table-keys.ts';
 import type { Table } from '../storage/table.ts';
+import * as z from '../core/zod.ts';
 
 export const SCOPES = [
   'catalog:read',
@@ -22,8 +22,8 @@ export const apiKeySchema = z.strictObject({
   tenant: tenantSchema,
   scopes: z.array(z.enum(SCOPES)),
   created_at: z.number(),
-  expires_at: z.number().exactOptional(),
-  revoked_at: z.number().exactOptional(),
+  expires_at: z.exactOptional(z.number()),
+  revoked_at: z.exactOptional(z.number()),
 });
 export type ApiKey = z.infer<typeof apiKeySchema>;
 

@@ -87,7 +87,13 @@ describe('[D4] each function may do what it has to, and nothing else', () => {
     expect(actions('dynamodb:')).toEqual(
       commandsOf('src/storage/table.ts').map((name) => `dynamodb:${name}`),
     );
-    expect(commandsOf('src/storage/s3.ts')).toEqual(['GetObject', 'ListObjectsV2', 'PutObject']);
+    // HeadObject is allowed by s3:GetObject.
+    expect(commandsOf('src/storage/s3.ts')).toEqual([
+      'GetObject',
+      'HeadObject',
+      'ListObjectsV2',
+      'PutObject',
+    ]);
     expect(api).not.toContain('s3:DeleteObject');
   });
 

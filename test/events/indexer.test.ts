@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { sha256 } from '../../src/core/digests.ts';
 import { SkillError } from '../../src/core/errors.ts';
@@ -9,6 +8,7 @@ import { bundleId, tenantId } from '../../src/core/ids.ts';
 import type { UploadId } from '../../src/core/ids.ts';
 import { manifestSchema } from '../../src/core/manifest/manifest.ts';
 import { manifestKey, revisionKey, uploadKey } from '../../src/core/manifest/object-keys.ts';
+import { createLogger } from '../../src/log.ts';
 import { indexer } from '../../src/events/indexer.ts';
 import type { BatchAnswer } from '../../src/events/queue-handler.ts';
 import { queueHandler } from '../../src/events/queue-handler.ts';
@@ -103,10 +103,7 @@ const batch = (...bodies: string[]) => ({
 });
 
 const lines: Record<string, unknown>[] = [];
-const logger = pino(
-  { base: null, level: 'debug' },
-  { write: (line: string) => lines.push(JSON.parse(line) as never) },
-);
+const logger = createLogger('debug', { write: (line) => lines.push(JSON.parse(line) as never) });
 /** A new process: nothing in memory is shared with the one before. */
 const handlerOn = (store: ObjectStore): ((event: unknown) => Promise<BatchAnswer>) =>
   queueHandler({ index: indexer({ objects: store, logger, now }), bucket: BUCKET, logger });

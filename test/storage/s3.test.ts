@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { s3Store } from '../../src/compose.ts';
+import { s3Store } from '../../src/aws-clients.ts';
 import type { ObjectStore } from '../../src/storage/object-store.ts';
 import { objectStoreContract } from './object-store-suite.ts';
 

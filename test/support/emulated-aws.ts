@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { vi } from 'vitest';
-import { s3Store } from '../../src/compose.ts';
+import { s3Store } from '../../src/aws-clients.ts';
 import { readConfig } from '../../src/config.ts';
 import { createTable } from '../../src/local/create-table.ts';
 import type { ObjectStore } from '../../src/storage/object-store.ts';

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Hono } from 'hono';
-import { pino } from 'pino';
 import { composeService } from '../../src/compose.ts';
 import { DEFAULT_RESOURCE_POLICY, DEFAULT_TOKEN_LIMIT } from '../../src/core/limits.ts';
 import type { ResourcePolicy } from '../../src/core/limits.ts';
@@ -11,6 +10,7 @@ import type { Index } from '../../src/events/indexer.ts';
 import { indexer } from '../../src/events/indexer.ts';
 import { localBucket } from '../../src/local/local-bucket.ts';
 import { startLocalTable } from '../../src/local/local-table.ts';
+import { createLogger } from '../../src/log.ts';
 import { packageRoot } from '../../src/package-root.ts';
 import { builtinSource } from '../../src/sources/builtin.ts';
 import type { SkillSource } from '../../src/sources/source.ts';
@@ -84,10 +84,9 @@ export async function startService(
   const now = () => new Date(Date.now() + offset);
   const builtin =
     options.withBuiltin === true ? await builtinSource(path.join(packageRoot(), 'skills-bundle')) : noBuiltin;
-  const logger = pino(
-    { base: null },
-    { write: (line: string) => logs.push(JSON.parse(line) as Record<string, unknown>) },
-  );
+  const logger = createLogger('info', {
+    write: (line) => logs.push(JSON.parse(line) as Record<string, unknown>),
+  });
   const index: Index = options.events === false ? () => Promise.resolve() : indexer({ objects, logger, now });
   const bucket = localBucket({ objects, index, logger, now });
   const compose = () =>

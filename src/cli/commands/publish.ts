@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { s3Store } from '../../compose.ts';
+import { s3Store } from '../../aws-clients.ts';
 import type { Config } from '../../config.ts';
 import { readConfig } from '../../config.ts';
 import { SkillError } from '../../core/errors.ts';

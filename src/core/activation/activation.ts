@@ -1,14 +1,14 @@
-import { z } from 'zod';
 import { MAX_INLINE_LISTING_BYTES } from '../limits.ts';
 import { isDigest, isSkillName } from '../ids.ts';
 import type { Digest, SessionId, SkillName } from '../ids.ts';
+import * as z from '../zod.ts';
 
 const digestSchema = z.custom<Digest>((value) => typeof value === 'string' && isDigest(value));
 
 const listedSchema = z.strictObject({
   relative_path: z.string(),
   name: z.string(),
-  size: z.number().int(),
+  size: z.int(),
   type: z.enum(['script', 'reference', 'asset', 'file']),
   mime_type: z.string(),
   digest: digestSchema,
@@ -24,19 +24,19 @@ export const activationSchema = z.strictObject({
   owner: z.string(),
   bundle: z.string(),
   directory: z.string(),
-  revision: z.number().int(),
+  revision: z.int(),
   mode: z.enum(['strict', 'lenient']),
   skill_digest: digestSchema,
-  skill_md: z.strictObject({ path: z.string(), digest: digestSchema, size: z.number().int() }),
+  skill_md: z.strictObject({ path: z.string(), digest: digestSchema, size: z.int() }),
   /** The authorized listing; undefined when it is too large for an item: then it follows from digest and policy. */
-  listing: z
-    .strictObject({
+  listing: z.exactOptional(
+    z.strictObject({
       entries: z.array(listedSchema),
       truncation_reasons: z.array(
         z.enum(['max_resources', 'max_depth', 'max_directories', 'max_listing_bytes']),
       ),
-    })
-    .exactOptional(),
+    }),
+  ),
   policy: z.strictObject({
     max_resources: z.number(),
     max_depth: z.number(),
@@ -47,7 +47,7 @@ export const activationSchema = z.strictObject({
     binary: z.enum(['reject', 'allow']),
   }),
   activated_at: z.string(),
-  expires_at: z.number().int(),
+  expires_at: z.int(),
 });
 export type Activation = z.infer<typeof activationSchema>;
 

@@ -1,8 +1,8 @@
-import { z } from 'zod';
 import { ERRORS } from '../errors.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { BundleId, Digest, SkillName, UploadId } from '../ids.ts';
 import { isDigest, isSkillName, isUploadId } from '../ids.ts';
+import * as z from '../zod.ts';
 
 /**
  * The documents of the bucket (contract, "In the bucket"). They are parsed when read back: what does not fit is
@@ -12,25 +12,25 @@ export const digestSchema = z.custom<Digest>((value) => typeof value === 'string
 const nameSchema = z.custom<SkillName>((value) => typeof value === 'string' && isSkillName(value));
 export const codeSchema = z.custom<ErrorCode>((value) => typeof value === 'string' && value in ERRORS);
 export const uploadIdSchema = z.custom<UploadId>((value) => typeof value === 'string' && isUploadId(value));
-const count = z.number().int().nonnegative();
+const count = z.int().check(z.nonnegative());
 export const modeSchema = z.enum(['strict', 'lenient']);
 
 export const findingSchema = z.strictObject({
   severity: z.enum(['error', 'warning', 'info']),
   code: codeSchema,
   message: z.string(),
-  file: z.string().exactOptional(),
-  line: count.exactOptional(),
+  file: z.exactOptional(z.string()),
+  line: z.exactOptional(count),
   fix: z.string(),
 });
 
 /** One file of a skill. `mode` is 0o644 or 0o755: whether it may be executed is all that survives packing. */
 export const fileEntrySchema = z.strictObject({
-  path: z.string().min(1),
+  path: z.string().check(z.minLength(1)),
   digest: digestSchema,
   size: count,
   mode: z.union([z.literal(0o644), z.literal(0o755)]),
-  mime_type: z.string().min(1),
+  mime_type: z.string().check(z.minLength(1)),
 });
 export type FileEntry = z.infer<typeof fileEntrySchema>;
 
@@ -46,19 +46,19 @@ export const skillEntrySchema = z.strictObject({
   directory: z.string(),
   /** The text between the fences, verbatim. */
   frontmatter: z.string(),
-  license: z.string().exactOptional(),
-  compatibility: z.string().exactOptional(),
+  license: z.exactOptional(z.string()),
+  compatibility: z.exactOptional(z.string()),
   metadata: z.record(z.string(), z.string()),
   allowed_tools: z.array(z.string()),
   tags: z.array(z.string()),
-  version: z.string().exactOptional(),
+  version: z.exactOptional(z.string()),
   /** Digest of the complete file list, so of every byte of the skill. */
   digest: digestSchema,
   skill_md: z.strictObject({ path: z.string(), digest: digestSchema, size: count }),
   file_count: count,
   total_bytes: count,
   /** The file list itself when it is short; longer ones are in `skills/{sha256}.json` alone. */
-  files: z.array(fileEntrySchema).exactOptional(),
+  files: z.exactOptional(z.array(fileEntrySchema)),
 });
 export type SkillEntry = z.infer<typeof skillEntrySchema>;
 
@@ -88,7 +88,7 @@ const revisionNoteSchema = z.strictObject({
   skill_count: count,
   warning_count: count,
   /** The upload that published it, so that a repeated event finds its own work done. */
-  upload: uploadIdSchema.exactOptional(),
+  upload: z.exactOptional(uploadIdSchema),
 });
 export type RevisionNote = z.infer<typeof revisionNoteSchema>;
 
@@ -98,7 +98,7 @@ export const manifestSchema = z.strictObject({
   /** Rises with every change, rollback included. */
   generation: count,
   /** When what is served now was begun: an upload that was begun earlier comes too late. */
-  as_of: z.string().exactOptional(),
+  as_of: z.exactOptional(z.string()),
   /** The highest revision ever made, so that a number is never used twice. */
   latest_revision: count,
   /** Newest first, bounded. */

@@ -1,9 +1,9 @@
-import { z } from 'zod';
 import type { ErrorKind } from '../errors.ts';
 import type { BundleId } from '../ids.ts';
 import { codeSchema, digestSchema, findingSchema, modeSchema, uploadIdSchema } from './manifest.ts';
+import * as z from '../zod.ts';
 
-const count = z.number().int().nonnegative();
+const count = z.int().check(z.nonnegative());
 const bundle = z.custom<BundleId>((value) => typeof value === 'string');
 
 /** `begun.json`: what was declared when the upload was begun; immutable. */

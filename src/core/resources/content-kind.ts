@@ -1,4 +1,3 @@
-import { fileTypeFromBuffer } from 'file-type';
 import { lookup } from 'mime-types';
 import { SkillError } from '../errors.ts';
 import { show } from '../ids.ts';
@@ -55,6 +54,8 @@ export async function classifyContent(path: string, bytes: Uint8Array): Promise<
 }
 
 async function sniff(bytes: Uint8Array): Promise<string | undefined> {
+  // Most resources are text and never come here.
+  const { fileTypeFromBuffer } = await import('file-type');
   const mime = (await fileTypeFromBuffer(bytes))?.mime;
   // An animated PNG is a PNG: same extension, same signature, readable by whoever reads PNG.
   return mime === 'image/apng' ? 'image/png' : mime;

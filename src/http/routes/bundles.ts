@@ -1,10 +1,7 @@
-import { z } from 'zod';
-import { readArchive } from '../../archives/read-archive.ts';
 import { SkillError } from '../../core/errors.ts';
 import type { BundleId } from '../../core/ids.ts';
 import { ARCHIVE_LIMITS } from '../../core/limits.ts';
 import type { Manifest } from '../../core/manifest/manifest.ts';
-import { publishBundle, rollbackBundle } from '../../operations/publish-bundle.ts';
 import { readRevision } from '../../operations/read-revision.ts';
 import { memoryTree } from '../../sources/skill-tree.ts';
 import type { CurrentBundle } from '../../sources/manifest-cache.ts';
@@ -15,9 +12,10 @@ import { choice, flag, readQuery } from '../query.ts';
 import { bundleEtag, preconditionOf } from '../precondition.ts';
 import { etagOf, sendJson, sendJsonWithEtag } from '../respond.ts';
 import type { TenantRoute } from '../route.ts';
+import * as z from '../../core/zod.ts';
 
 const PUBLISH_QUERY = z.object({ mode: choice(['strict', 'lenient'], 'strict'), dry_run: flag });
-const ROLLBACK_BODY = z.strictObject({ revision: z.number().int().min(1) });
+const ROLLBACK_BODY = z.strictObject({ revision: z.int().check(z.minimum(1)) });
 
 export const listBundlesRoute: TenantRoute = {
   method: 'GET',
@@ -92,6 +90,9 @@ export const publishBundleRoute: TenantRoute = {
     const bundle = bundleParameter(context);
     const query = readQuery(context, PUBLISH_QUERY);
     const precondition = preconditionOf(context);
+    // Publishing is rare, and brings archives and YAML along: a cold start does without.
+    const { readArchive } = await import('../../archives/read-archive.ts');
+    const { publishBundle } = await import('../../operations/publish-bundle.ts');
     const files = await readArchive(await readBody(context, ARCHIVE_LIMITS.maxPackedBytes), ARCHIVE_LIMITS);
     const outcome = await publishBundle(access.objects, {
       bundle,
@@ -116,6 +117,7 @@ export const rollbackBundleRoute: TenantRoute = {
     const bundle = bundleParameter(context);
     const body = await readJson(context, ROLLBACK_BODY);
     const precondition = preconditionOf(context);
+    const { rollbackBundle } = await import('../../operations/publish-bundle.ts');
     const manifest = await rollbackBundle(access.objects, {
       bundle,
       revision: body.revision,

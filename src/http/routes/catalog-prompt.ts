@@ -1,10 +1,10 @@
-import { z } from 'zod';
 import { filterByTags } from '../../core/catalog/catalog.ts';
 import { renderPrompt } from '../../core/catalog/prompt.ts';
 import { DEFAULT_TOKEN_LIMIT, MAX_TOKEN_LIMIT } from '../../core/limits.ts';
 import { choice, flag, integer, list, readQuery, text } from '../query.ts';
 import { etagOf, sendRendered } from '../respond.ts';
 import type { TenantRoute } from '../route.ts';
+import * as z from '../../core/zod.ts';
 
 const QUERY = z.object({
   format: choice(['markdown', 'xml'], 'markdown'),
@@ -14,7 +14,7 @@ const QUERY = z.object({
   include_location: flag,
   header: text,
   load_instruction: text,
-  max_tokens: integer(1, MAX_TOKEN_LIMIT).default(DEFAULT_TOKEN_LIMIT),
+  max_tokens: z._default(integer(1, MAX_TOKEN_LIMIT), DEFAULT_TOKEN_LIMIT),
 });
 
 export const catalogPromptRoute: TenantRoute = {

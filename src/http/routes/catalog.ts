@@ -1,15 +1,15 @@
-import { z } from 'zod';
 import { MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE } from '../../core/limits.ts';
 import { listCatalog } from '../../operations/list-catalog.ts';
 import { choice, integer, list, readQuery, text } from '../query.ts';
 import { etagOf, sendRendered } from '../respond.ts';
 import type { TenantRoute } from '../route.ts';
+import * as z from '../../core/zod.ts';
 
 const QUERY = z.object({
   tags: list,
   tag_match: choice(['any', 'all'], 'any'),
   q: text,
-  limit: integer(1, MAX_PAGE_SIZE).default(DEFAULT_PAGE_SIZE),
+  limit: z._default(integer(1, MAX_PAGE_SIZE), DEFAULT_PAGE_SIZE),
   cursor: text,
 });
 

@@ -1,19 +1,18 @@
-import { z } from 'zod';
 import { SkillError } from '../../core/errors.ts';
 import { MAX_ANSWER_FILE_BYTES, MAX_ANSWER_TEXT_BYTES } from '../../core/limits.ts';
 import type { LoadedResource } from '../../operations/load-resource.ts';
-import { loadResource } from '../../operations/load-resource.ts';
 import { readJson } from '../body.ts';
 import { existingName } from '../parameters.ts';
 import { sendBytes, sendElsewhere, sendJson, sendJsonText, wantsBytes } from '../respond.ts';
 import type { TenantRoute } from '../route.ts';
 import { contextSchema, sessionOf } from '../tool-call.ts';
+import * as z from '../../core/zod.ts';
 
 const BODY = z.strictObject({
   name: z.string(),
   context: contextSchema,
-  relative_path: z.string().exactOptional(),
-  resource_id: z.string().exactOptional(),
+  relative_path: z.exactOptional(z.string()),
+  resource_id: z.exactOptional(z.string()),
 });
 
 export const loadSkillResourceRoute: TenantRoute = {
@@ -24,6 +23,8 @@ export const loadSkillResourceRoute: TenantRoute = {
   async handle(context, access) {
     const body = await readJson(context, BODY);
     const session = sessionOf(body.context);
+    // It classifies, so it brings the table of MIME types along, which listing does without.
+    const { loadResource } = await import('../../operations/load-resource.ts');
     const resource = await loadResource(access, {
       name: existingName(body.name),
       session,

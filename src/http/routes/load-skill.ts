@@ -1,23 +1,22 @@
-import { z } from 'zod';
 import { bundleId, isDigest } from '../../core/ids.ts';
 import type { Digest } from '../../core/ids.ts';
-import { loadSkill } from '../../operations/load-skill.ts';
 import { readJson } from '../body.ts';
 import { existingName } from '../parameters.ts';
 import { sendBytes, sendJson, wantsBytes } from '../respond.ts';
 import type { TenantRoute } from '../route.ts';
 import { contextSchema, maxTokensSchema, sessionOf } from '../tool-call.ts';
+import * as z from '../../core/zod.ts';
 
 const BODY = z.strictObject({
   name: z.string(),
   context: contextSchema,
-  force: z.boolean().default(false),
-  max_tokens: maxTokensSchema.exactOptional(),
-  bundles: z.array(z.string()).min(1).max(32).exactOptional(),
-  trust: z.boolean().default(false),
-  digest: z
-    .custom<Digest>((value) => typeof value === 'string' && isDigest(value), 'not a digest')
-    .exactOptional(),
+  force: z._default(z.boolean(), false),
+  max_tokens: z.exactOptional(maxTokensSchema),
+  bundles: z.exactOptional(z.array(z.string()).check(z.minLength(1), z.maxLength(32))),
+  trust: z._default(z.boolean(), false),
+  digest: z.exactOptional(
+    z.custom<Digest>((value) => typeof value === 'string' && isDigest(value), 'not a digest'),
+  ),
 });
 
 export const loadSkillRoute: TenantRoute = {
@@ -28,6 +27,8 @@ export const loadSkillRoute: TenantRoute = {
   async handle(context, access) {
     const body = await readJson(context, BODY);
     const session = sessionOf(body.context);
+    // It validates, so it brings the YAML parser along, which listing does without.
+    const { loadSkill } = await import('../../operations/load-skill.ts');
     const loaded = await loadSkill(access, {
       name: existingName(body.name),
       session,

@@ -1,8 +1,8 @@
-import { z } from 'zod';
 import { describeTools } from '../../operations/describe-tools.ts';
 import { flag, readQuery } from '../query.ts';
 import { etagOf, sendJsonWithEtag } from '../respond.ts';
 import type { TenantRoute } from '../route.ts';
+import * as z from '../../core/zod.ts';
 
 const QUERY = z.object({ enum: flag });
 

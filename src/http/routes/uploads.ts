@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { SkillError } from '../../core/errors.ts';
 import type { BundleId, Digest, UploadId } from '../../core/ids.ts';
 import { isUploadId } from '../../core/ids.ts';
@@ -13,19 +12,20 @@ import { preconditionOf } from '../precondition.ts';
 import { problemBody } from '../problem.ts';
 import { sendJson } from '../respond.ts';
 import type { AppContext, TenantRoute } from '../route.ts';
+import * as z from '../../core/zod.ts';
 
 /** 64 hex digits, as sha256sum prints them, or in our own form with the algorithm before. */
-const sha256Schema = z
-  .string()
-  .regex(/^(?:sha256:)?[0-9a-fA-F]{64}$/, 'not 64 hex digits')
-  .transform((value) => `sha256:${value.replace(/^sha256:/, '').toLowerCase()}` as Digest);
+const sha256Schema = z.pipe(
+  z.string().check(z.regex(/^(?:sha256:)?[0-9a-fA-F]{64}$/, 'not 64 hex digits')),
+  z.transform((value: string) => `sha256:${value.replace(/^sha256:/, '').toLowerCase()}` as Digest),
+);
 
 const BEGIN_BODY = z.strictObject({
-  size: z.number().int().min(1),
+  size: z.int().check(z.minimum(1)),
   sha256: sha256Schema,
-  mode: z.enum(['strict', 'lenient']).default('strict'),
+  mode: z._default(z.enum(['strict', 'lenient']), 'strict'),
 });
-const COMPLETE_BODY = z.strictObject({ sha256: sha256Schema.exactOptional() });
+const COMPLETE_BODY = z.strictObject({ sha256: z.exactOptional(sha256Schema) });
 
 export const beginUploadRoute: TenantRoute = {
   method: 'POST',

@@ -50,8 +50,9 @@ type StreamingHandler = (event: HttpEvent, stream: Writable, context?: LambdaCon
  * loses status and headers of an empty body, and breaks the runtime's connection when a body fails half-way.
  */
 export function streamingHandler(app: Hono<AppEnv>): StreamingHandler {
-  const runtime = (globalThis as { awslambda?: StreamingRuntime }).awslambda;
-  if (runtime === undefined) {
+  // The AWS SDK leaves an empty `awslambda` wherever it runs.
+  const runtime = (globalThis as { awslambda?: Partial<StreamingRuntime> }).awslambda;
+  if (!isStreaming(runtime)) {
     return () => Promise.reject(new Error('Streaming needs the `awslambda` of the Lambda runtime.'));
   }
   const answers = new WeakMap<object, Response>();
@@ -84,6 +85,10 @@ function preludeOf(response: Response) {
   };
 }
 
+function isStreaming(runtime: Partial<StreamingRuntime> | undefined): runtime is StreamingRuntime {
+  return runtime?.streamifyResponse !== undefined && runtime.HttpResponseStream !== undefined;
+}
+
 interface LambdaEnv {
   readonly event: object;
 }
@@ -98,7 +103,12 @@ function appOf(fetch: (request: Request, env: LambdaEnv) => Promise<Response>): 
 /** Hono's apps let pass what is thrown and is no Error; on Lambda it would fail the function in place of the request. */
 async function answer(app: Hono<AppEnv>, request: Request, env: LambdaEnv): Promise<Response> {
   try {
-    return await app.fetch(request, env);
+    const response = await app.fetch(request, env);
+    // The adapter would send it as text, and a Function URL as JSON.
+    if (response.body !== null && !response.headers.has('content-type')) {
+      response.headers.set('content-type', 'application/octet-stream');
+    }
+    return response;
   } catch (error) {
     console.error('request failed', error);
     return problem(asSkillError(error));

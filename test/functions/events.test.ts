@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { zipOf } from '../support/archive-bytes.ts';
-import type { WireAnswer, WireRequest } from '../support/lambda-event.ts';
+import type { WireAnswer } from '../support/lambda-answer.ts';
+import type { WireRequest } from '../support/lambda-event.ts';
 import { TRANSPORTS } from '../support/lambda-transport.ts';
 import type { TestService } from '../support/service.ts';
 import { startService } from '../support/service.ts';

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import type { HttpEvent } from '../../src/http/lambda-event.ts';
-import type { WireAnswer } from './lambda-event.ts';
+import type { WireAnswer } from './lambda-answer.ts';
 
 /** What came of one streamed invocation. */
 export interface StreamedAnswer extends WireAnswer {

@@ -3,8 +3,10 @@ import { vi } from 'vitest';
 import type { HttpEvent } from '../../src/http/lambda-event.ts';
 import { lambdaHandler, streamingHandler } from '../../src/http/lambda.ts';
 import type { AppEnv } from '../../src/http/route.ts';
-import type { EventSource, LambdaResult, WireAnswer, WireRequest } from './lambda-event.ts';
-import { eventOf, wireAnswerOf } from './lambda-event.ts';
+import type { LambdaResult, WireAnswer } from './lambda-answer.ts';
+import { wireAnswerOf } from './lambda-answer.ts';
+import type { EventSource, WireRequest } from './lambda-event.ts';
+import { eventOf } from './lambda-event.ts';
 import type { StreamedAnswer } from './lambda-runtime.ts';
 import { invokeStreaming, streamingRuntime } from './lambda-runtime.ts';
 

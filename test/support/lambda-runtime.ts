@@ -15,7 +15,7 @@ type Handler = (event: HttpEvent, stream: Writable, context?: never) => Promise<
 
 /**
  * What the runtime puts into the global scope, after aws-lambda-ric 4.0.2: a handler is marked and returned as it is;
- * the prelude waits for the first write. scripts/lambda-runtime.mjs does the same with that client itself.
+ * the prelude waits for the first write. runtime.test.ts does without this, under that client itself.
  */
 export const streamingRuntime = {
   streamifyResponse(handler: Handler): Handler {
@@ -84,18 +84,17 @@ export async function invokeStreaming(
     stream.end();
     await finished;
     if (wasEnded) throw new Error('ended, and then failed: nobody is told', { cause: failure });
-    return { ...parsed(stream), failure };
+    return { ...parseStreamed(stream.contentType, Buffer.concat(stream.taken)), failure };
   }
   if (!stream.writableEnded) throw new Error('Response stream is not finished.');
   await finished;
-  return parsed(stream);
+  return parseStreamed(stream.contentType, Buffer.concat(stream.taken));
 }
 
 /** What Lambda makes of the bytes: without a prelude all is a body, of status 200. */
-function parsed(stream: ResponseStream): Omit<StreamedAnswer, 'failure'> {
-  const all = Buffer.concat(stream.taken);
+export function parseStreamed(contentType: string, all: Buffer): Omit<StreamedAnswer, 'failure'> {
   const end = all.indexOf(new Uint8Array(8));
-  if (stream.contentType !== PRELUDE_TYPE || end < 0) {
+  if (contentType !== PRELUDE_TYPE || end < 0) {
     return { status: 200, headers: new Headers(), bytes: all, hasPrelude: false };
   }
   const prelude = JSON.parse(all.subarray(0, end).toString()) as {

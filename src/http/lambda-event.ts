@@ -62,7 +62,7 @@ function withEncodedPath({ rawPath, requestContext: { stage = '$default', domain
   return { rawPath: path === '' ? '/' : path.split('/').map(encodeURIComponent).join('/') };
 }
 
-/** Some clients send a body with GET, which has no meaning (RFC 9110, 9.3.1), and a `Request` refuses to be made of it. */
+/** Some clients send a body with GET, which means nothing (RFC 9110, 9.3.1), and no `Request` can be made of it. */
 function withoutIdleBody({ requestContext, httpMethod }: HttpEvent): Partial<HttpEvent> {
   return /^(?:GET|HEAD)$/i.test(requestContext.http?.method ?? httpMethod ?? 'GET') ? { body: null } : {};
 }

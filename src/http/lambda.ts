@@ -35,7 +35,7 @@ export function lambdaHandler(app: Hono<AppEnv>) {
   };
 }
 
-/** What Lambda's runtime puts into the global scope of a function (Node.js runtimes since 14). */
+/** What the runtime of Lambda puts into the global scope of a function. */
 interface StreamingRuntime {
   streamifyResponse(handler: StreamingHandler): StreamingHandler;
   readonly HttpResponseStream: {
@@ -100,7 +100,7 @@ function appOf(fetch: (request: Request, env: LambdaEnv) => Promise<Response>): 
   return app;
 }
 
-/** Hono's apps let pass what is thrown and is no Error; on Lambda it would fail the function in place of the request. */
+/** Hono's apps let pass what is thrown and is no Error; here it would fail the function in place of the request. */
 async function answer(app: Hono<AppEnv>, request: Request, env: LambdaEnv): Promise<Response> {
   try {
     const response = await app.fetch(request, env);

@@ -1,6 +1,5 @@
 import type { ErrorKind } from '../core/errors.ts';
 import { SkillError } from '../core/errors.ts';
-import type { AppContext } from './route.ts';
 
 /** Kinds to HTTP, in one place (contract, "Errors"). */
 const STATUS: Readonly<Record<ErrorKind, number>> = {
@@ -22,7 +21,7 @@ const STATUS: Readonly<Record<ErrorKind, number>> = {
 const RETRY_AFTER_SECONDS = 2;
 
 /** RFC 9457. Says nothing of what went wrong inside. */
-export function problemResponse(context: AppContext, error: SkillError): Response {
+export function problemResponse(context: { get(key: 'requestId'): string }, error: SkillError): Response {
   const status = STATUS[error.kind];
   const body = JSON.stringify(problemBody(error, context.get('requestId')));
   const headers = new Headers({

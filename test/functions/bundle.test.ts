@@ -24,7 +24,7 @@ import { dynamoCredentialStore } from '../../src/tenancy/credential-store.ts';
 import { newTenantId } from '../../src/tenancy/mint-access.ts';
 import { tenantStore } from '../../src/tenancy/tenant-store.ts';
 import { zipOf } from '../support/archive-bytes.ts';
-import type { LambdaResult } from '../support/lambda-event.ts';
+import type { LambdaResult } from '../support/lambda-answer.ts';
 import { invoker } from '../support/lambda-event.ts';
 import { memoryObjectStore } from '../storage/memory-store.ts';
 import { skillMd } from '../support/skills.ts';

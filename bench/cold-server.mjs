@@ -35,7 +35,7 @@ answerCalls({
       now: () => new Date(0),
     });
     const credentials = dynamoCredentialStore(table);
-    await credentials.saveTenant({ id: tenant, name: 'Bench', status: 'active', created_at: 0 });
+    await credentials.createTenant({ id: tenant, name: 'Bench', status: 'active', created_at: 0 });
     const { id, key, secretHash } = issueKey();
     await credentials.saveKey(secretHash, { id, tenant, scopes: ['catalog:read'], created_at: 0 });
 

@@ -27,15 +27,24 @@ export function memoryTable() {
     async delete(key, condition) {
       if (condition === undefined || holds(condition, find(key))) partitions.get(key.pk)?.delete(key.sk);
     },
-    async *query(pk) {
-      for (const item of partitions.get(pk)?.values() ?? []) yield { ...item };
+    async add(key, amounts, attributes = {}) {
+      const found = find(key) ?? {};
+      const sums = Object.entries(amounts).map(([name, value]) => [name, (found[name] ?? 0) + value]);
+      store(key, { ...found, ...Object.fromEntries(sums), ...attributes, ...key });
+    },
+    async *query(pk, { from = '', to = '\u{10ffff}' } = {}) {
+      const items = [...(partitions.get(pk)?.values() ?? [])];
+      for (const item of items.sort((a, b) => (a.sk < b.sk ? -1 : 1))) {
+        if (item.sk >= from && item.sk <= to) yield { ...item };
+      }
     },
   };
 }
 
 /** Terms joined by OR, each of ANDs; anything else is refused rather than guessed. */
-function holds({ expression, values = {} }, item) {
+function holds({ expression, names = {}, values = {} }, item) {
   return expression
+    .replaceAll(/#\w+/g, (name) => names[name])
     .split(' OR ')
     .some((side) => side.split(' AND ').every((term) => termHolds(term, values, item)));
 }

@@ -20,7 +20,9 @@ import type { Table } from './storage/table.ts';
 import { apiKeyAuthenticator } from './tenancy/authenticate.ts';
 import { dynamoCredentialStore } from './tenancy/credential-store.ts';
 import { accessMint } from './tenancy/mint-access.ts';
+import { dynamoTenantRegistry, tenantDirectory } from './tenancy/tenant-registry.ts';
 import { validationCache } from './tenancy/validation-cache.ts';
+import { whoAsks } from './tenancy/who-asks.ts';
 
 export interface ServiceParts {
   readonly objects: ObjectStore;
@@ -40,7 +42,10 @@ export function composeService(parts: ServiceParts): Hono<AppEnv> {
   const now = parts.now ?? (() => new Date());
   const clock = { freshnessSeconds: config.freshnessSeconds, nowMs: () => now().getTime() };
   return createApp({
-    authenticate: apiKeyAuthenticator(dynamoCredentialStore(table), clock),
+    whoAsks: whoAsks({
+      authenticate: apiKeyAuthenticator(dynamoCredentialStore(table), clock),
+      tenants: tenantDirectory(dynamoTenantRegistry(table), clock),
+    }),
     mint: accessMint({
       objects,
       transfers: parts.transfers,

@@ -1,4 +1,4 @@
-import type { SessionId, SkillName, TenantId } from './ids.ts';
+import type { BundleId, SessionId, SkillName, TenantId } from './ids.ts';
 
 /**
  * Every key of the table. `#` separates; ids cannot hold it, and session ids, which are the caller's own words, are
@@ -17,7 +17,23 @@ export const activationKey = (tenant: TenantId, session: SessionId, skill: Skill
   sk: `skill#${skill}`,
 });
 
-export const tenantKey = (tenant: TenantId): TableKey => ({ pk: `tenant#${tenant}`, sk: 'tenant' });
+/** What is decided about a tenant: its record, its policy, what is granted to it. Read whole, in one query. */
+export const tenantPartition = (tenant: TenantId): string => `tenant#${tenant}`;
+export const tenantKey = (tenant: TenantId): TableKey => ({ pk: tenantPartition(tenant), sk: 'tenant' });
+export const policyKey = (tenant: TenantId): TableKey => ({ pk: tenantPartition(tenant), sk: 'policy' });
+export const grantKey = (tenant: TenantId, bundle: BundleId): TableKey => ({
+  pk: tenantPartition(tenant),
+  sk: `grant#${bundle}`,
+});
+
+/** Which tenants there are, and which keys a tenant has. */
+export const TENANTS_PARTITION = 'tenants';
+export const tenantIndexKey = (tenant: TenantId): TableKey => ({ pk: TENANTS_PARTITION, sk: tenant });
+export const keysPartition = (tenant: TenantId): string => `tenant#${tenant}#keys`;
+export const keyIndexKey = (tenant: TenantId, id: string): TableKey => ({
+  pk: keysPartition(tenant),
+  sk: `key#${id}`,
+});
 
 /** By hash, so that looking a key up compares nothing secret. */
 export const apiKeyKey = (secretHash: string): TableKey => ({ pk: `key#${secretHash}`, sk: 'key' });

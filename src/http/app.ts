@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import { SkillError } from '../core/errors.ts';
 import type { Logger } from '../log.ts';
-import type { Authenticate, Principal } from '../tenancy/authenticate.ts';
+import type { Caller } from '../tenancy/who-asks.ts';
+import { authorize } from '../tenancy/who-asks.ts';
 import type { TenantAccess } from '../tenancy/tenant-access.ts';
 import { asSkillError, problemResponse } from './problem.ts';
 import { renderedCache } from './rendered-cache.ts';
@@ -10,8 +11,8 @@ import { ROUTES } from './route-table.ts';
 import type { AppContext, AppEnv, Route, Tools } from './route.ts';
 
 export interface AppParts {
-  readonly authenticate: Authenticate;
-  readonly mint: (principal: Principal) => TenantAccess;
+  readonly whoAsks: (authorization: string | undefined) => Promise<Caller>;
+  readonly mint: (caller: Caller) => TenantAccess;
   readonly probe: () => Promise<void>;
   readonly logger: Logger;
   readonly mount?: (app: Hono<AppEnv>) => void;
@@ -51,7 +52,8 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   app.notFound(async (context) => {
     // Unknown paths are told only to those who may ask at all.
     try {
-      context.set('principal', await parts.authenticate(context.req.header('authorization')));
+      const { principal } = await parts.whoAsks(context.req.header('authorization'));
+      context.set('principal', principal);
       return refuse(parts.logger, context, new SkillError('not_found'));
     } catch (error) {
       return refuse(parts.logger, context, error);
@@ -63,13 +65,11 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
 
 async function answer(context: AppContext, route: Route, parts: AppParts, tools: Tools): Promise<Response> {
   if (route.scope === 'public') return route.handle(context, tools);
-  const principal = await parts.authenticate(context.req.header('authorization'));
-  context.set('principal', principal);
-  if (!principal.scopes.includes(route.scope)) {
-    throw new SkillError('forbidden', { detail: `This key lacks the scope ${route.scope}.` });
-  }
+  const caller = await parts.whoAsks(context.req.header('authorization'));
+  context.set('principal', caller.principal);
+  authorize(caller.principal, route.scope);
   checkPathEncoding(context);
-  return route.handle(context, parts.mint(principal), tools);
+  return route.handle(context, parts.mint(caller), tools);
 }
 
 /** The router leaves broken escapes as they are; then one text could name two things. */

@@ -51,7 +51,7 @@ export async function seed(parts: {
   for (const sample of SAMPLE_TENANTS) {
     const tenant = newTenantId(sample.id);
     if ((await parts.credentials.findTenant(tenant)) === undefined) {
-      await parts.credentials.saveTenant({
+      await parts.credentials.createTenant({
         id: tenant,
         name: sample.name,
         status: 'active',

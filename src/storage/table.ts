@@ -13,9 +13,10 @@ import type { TableKey } from '../core/table-keys.ts';
 
 export type Item = Readonly<Record<string, unknown>>;
 
-/** An expression with its values; attribute names that DynamoDB reserves are avoided by naming. */
+/** An expression with its values, and with names for attributes whose own are reserved words of DynamoDB. */
 export interface Condition {
   readonly expression: string;
+  readonly names?: Readonly<Record<`#${string}`, string>>;
   readonly values?: Readonly<Record<string, string | number>>;
 }
 
@@ -31,8 +32,10 @@ export interface Table {
   /** Sets attributes of an item that meets the condition; tells whether it did. */
   set(key: TableKey, attributes: Item, condition: Condition): Promise<boolean>;
   delete(key: TableKey, condition?: Condition): Promise<void>;
-  /** Every item of a partition, read to the last page. */
-  query(pk: string): AsyncIterable<Item>;
+  /** Adds to numbers of an item, which begin at 0, and sets its other attributes; makes the item when there is none. */
+  add(key: TableKey, amounts: Readonly<Record<string, number>>, attributes?: Item): Promise<void>;
+  /** Items of a partition in the order of their sort keys: all, or those of a range, both ends included. */
+  query(pk: string, range?: { readonly from: string; readonly to: string }): AsyncIterable<Item>;
 }
 
 export function dynamoTable(client: DynamoDBClient, options: { readonly table: string }): Table {
@@ -100,15 +103,41 @@ export function dynamoTable(client: DynamoDBClient, options: { readonly table: s
       }
     },
 
-    async *query(pk) {
+    async add(key, amounts, attributes = {}) {
+      const names = { sums: Object.keys(amounts), others: Object.keys(attributes) };
+      const set = names.others.map((name) => `${name} = :set_${name}`);
+      const sums = names.sums.map((name) => `${name} :add_${name}`);
+      await client
+        .send(
+          new UpdateItemCommand({
+            TableName,
+            Key: keyOf(key),
+            UpdateExpression: [
+              `ADD ${sums.join(', ')}`,
+              ...(set.length === 0 ? [] : [`SET ${set.join(', ')}`]),
+            ].join(' '),
+            ExpressionAttributeValues: marshall({
+              ...Object.fromEntries(names.sums.map((name) => [`:add_${name}`, amounts[name]])),
+              ...Object.fromEntries(names.others.map((name) => [`:set_${name}`, attributes[name]])),
+            }),
+          }),
+        )
+        .catch(unavailable);
+    },
+
+    async *query(pk, range) {
       let start: Record<string, AttributeValue> | undefined;
       do {
         const page = await client
           .send(
             new QueryCommand({
               TableName,
-              KeyConditionExpression: 'pk = :pk',
-              ExpressionAttributeValues: marshall({ ':pk': pk }),
+              KeyConditionExpression:
+                range === undefined ? 'pk = :pk' : 'pk = :pk AND sk BETWEEN :from AND :to',
+              ExpressionAttributeValues: marshall({
+                ':pk': pk,
+                ...(range === undefined ? {} : { ':from': range.from, ':to': range.to }),
+              }),
               ConsistentRead: true,
               ...(start === undefined ? {} : { ExclusiveStartKey: start }),
             }),
@@ -125,6 +154,7 @@ function conditionInput(condition: Condition | undefined): object {
   if (condition === undefined) return {};
   return {
     ConditionExpression: condition.expression,
+    ...(condition.names === undefined ? {} : { ExpressionAttributeNames: condition.names }),
     ...(condition.values === undefined ? {} : { ExpressionAttributeValues: marshall(condition.values) }),
   };
 }

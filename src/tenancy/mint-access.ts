@@ -1,6 +1,8 @@
 import { SkillError } from '../core/errors.ts';
 import type { BundleId, TenantId } from '../core/ids.ts';
 import { tenantId } from '../core/ids.ts';
+import type { DeploymentPolicy } from '../core/policy/tenant-policy.ts';
+import { effectivePolicy } from '../core/policy/tenant-policy.ts';
 import { dynamoActivationStore } from '../sessions/dynamodb.ts';
 import { bucketSource, type FileListCache } from '../sources/bucket.ts';
 import type { CatalogCache } from '../sources/composite.ts';
@@ -9,8 +11,7 @@ import type { SkillSource } from '../sources/source.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import type { Transfers } from '../storage/transfers.ts';
 import type { Table } from '../storage/table.ts';
-import type { Principal } from './authenticate.ts';
-import type { TenantPolicy } from './policy.ts';
+import type { Caller } from './who-asks.ts';
 import type { TenantAccess } from './tenant-access.ts';
 import { tenantStore, tenantTransfers } from './tenant-store.ts';
 import type { ValidationCache } from './validation-cache.ts';
@@ -24,14 +25,15 @@ export interface AccessParts {
   readonly catalogs: CatalogCache;
   readonly fileLists: FileListCache;
   readonly validations: ValidationCache;
-  readonly policy: TenantPolicy;
+  /** What no tenant may exceed. */
+  readonly policy: DeploymentPolicy;
   readonly sessionTtlSeconds: number;
   readonly now: () => Date;
 }
 
 /** Mints what a request may touch from who asks; the only place where a tenant is chosen. */
-export function accessMint(parts: AccessParts): (principal: Principal) => TenantAccess {
-  return (principal) => {
+export function accessMint(parts: AccessParts): (caller: Caller) => TenantAccess {
+  return ({ principal, tenant: state }) => {
     const { tenant } = principal;
     const objects = tenantStore(parts.objects, tenant);
     const transfers = tenantTransfers(parts.transfers, tenant);
@@ -50,7 +52,7 @@ export function accessMint(parts: AccessParts): (principal: Principal) => Tenant
     return {
       tenant,
       principal,
-      policy: parts.policy,
+      policy: effectivePolicy(parts.policy, state.policy),
       objects,
       transfers,
       activations: dynamoActivationStore(parts.table, tenant, nowSeconds),

@@ -1,13 +1,13 @@
 import type { Catalog, RootRef } from '../core/catalog/catalog.ts';
 import type { ParsedSkill } from '../core/format/skill-document.ts';
 import type { BundleId, TenantId } from '../core/ids.ts';
+import type { TenantPolicy } from '../core/policy/tenant-policy.ts';
 import type { ActivationStore } from '../sessions/activation-store.ts';
 import type { CurrentBundle, TenantBundles } from '../sources/manifest-cache.ts';
 import type { SkillSource } from '../sources/source.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import type { Transfers } from '../storage/transfers.ts';
 import type { Principal } from './authenticate.ts';
-import type { TenantPolicy } from './policy.ts';
 
 /**
  * What a request may touch, minted for its tenant (D7): every part of it is bound to that tenant, so no operation takes

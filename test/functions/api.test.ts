@@ -43,7 +43,7 @@ describe.skipIf(endpoint === '')(
       await new S3Client({ forcePathStyle: true }).send(new CreateBucketCommand({ Bucket: bucket }));
       const credentials = dynamoCredentialStore(local.table);
       const tenant = newTenantId('acme');
-      await credentials.saveTenant({ id: tenant, name: 'Acme', status: 'active', created_at: 0 });
+      await credentials.createTenant({ id: tenant, name: 'Acme', status: 'active', created_at: 0 });
       const key = issueKey();
       await credentials.saveKey(key.secretHash, {
         id: key.id,

@@ -153,7 +153,7 @@ describe('[D2] the API function in a process of its own', () => {
       now: () => new Date(),
     });
     const credentials = dynamoCredentialStore(local.table);
-    await credentials.saveTenant({ id: tenant, name: 'Acme', status: 'active', created_at: 0 });
+    await credentials.createTenant({ id: tenant, name: 'Acme', status: 'active', created_at: 0 });
     const issued = issueKey();
     key = issued.key;
     await credentials.saveKey(issued.secretHash, {

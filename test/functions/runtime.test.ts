@@ -62,7 +62,7 @@ describe.skipIf(!isHere)("[D2] the API function as it is deployed, under Lambda'
     };
     const store = dynamoCredentialStore(local.table);
     const tenant = newTenantId('acme');
-    await store.saveTenant({ id: tenant, name: 'Acme', status: 'active', created_at: 0 });
+    await store.createTenant({ id: tenant, name: 'Acme', status: 'active', created_at: 0 });
     const issued = issueKey();
     key = issued.key;
     await store.saveKey(issued.secretHash, {

@@ -75,10 +75,11 @@ describe('credentials', () => {
     const changed = await service.issue('soon-gone');
     const caller = callerOf(service.app, changed);
     expect((await caller.get('/v1/catalog')).status).toBe(200);
-    await credentials.saveTenant({ id, name: 'x', status: 'suspended', created_at: 0 });
+    const record = { id, name: 'x', created_at: 0 };
+    await credentials.changeTenant({ ...record, status: 'suspended' }, 'active');
     service.advance(6);
-    expect((await caller.get('/v1/catalog')).status).toBe(401);
-    await credentials.saveTenant({ id, name: 'x', status: 'active', created_at: 0 });
+    expect((await caller.get('/v1/catalog')).status).toBe(403);
+    await credentials.changeTenant({ ...record, status: 'active' }, 'suspended');
     expect((await caller.get('/v1/catalog')).status).toBe(200);
     const { secretHash = '', id: keyId = '' } = readKey(changed) ?? {};
     const seconds = Math.floor(service.now().getTime() / 1000);

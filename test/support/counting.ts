@@ -18,6 +18,7 @@ export interface TableCounts {
   put: number;
   set: number;
   delete: number;
+  add: number;
   query: number;
 }
 
@@ -67,9 +68,13 @@ export function countingTable(table: Table, counts: TableCounts): Table {
       counts.delete += 1;
       return table.delete(key, condition);
     },
-    query(pk) {
+    add(key, amounts, attributes) {
+      counts.add += 1;
+      return table.add(key, amounts, attributes);
+    },
+    query(pk, range) {
       counts.query += 1;
-      return table.query(pk);
+      return table.query(pk, range);
     },
   };
 }

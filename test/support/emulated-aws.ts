@@ -71,7 +71,7 @@ export async function startOnEmulator(settings: Readonly<Record<string, string>>
     async callerOf(tenant) {
       const id = newTenantId(tenant);
       const key = issueKey();
-      await credentials.saveTenant({ id, name: tenant, status: 'active', created_at: 0 });
+      await credentials.createTenant({ id, name: tenant, status: 'active', created_at: 0 });
       await credentials.saveKey(key.secretHash, {
         id: key.id,
         tenant: id,

@@ -73,7 +73,7 @@ export async function startService(
   const directory = await mkdtemp(path.join(os.tmpdir(), 'skillbucket-test-'));
   const counts = {
     objects: { get: 0, unmodified: 0, put: 0, size: 0, list: 0, bytes: 0, keys: [] as string[] },
-    table: { get: 0, put: 0, set: 0, delete: 0, query: 0 },
+    table: { get: 0, put: 0, set: 0, delete: 0, add: 0, query: 0 },
   };
   const local = await startLocalTable();
   const stored = directoryObjectStore(path.join(directory, 'bucket'));
@@ -122,7 +122,7 @@ export async function startService(
           bytes: 0,
           keys: [],
         });
-        Object.assign(counts.table, { get: 0, put: 0, set: 0, delete: 0, query: 0 });
+        Object.assign(counts.table, { get: 0, put: 0, set: 0, delete: 0, add: 0, query: 0 });
       },
     },
     directory,
@@ -136,7 +136,7 @@ export async function startService(
     async issue(tenant, scopes = ALL_SCOPES) {
       const id = newTenantId(tenant);
       if ((await credentials.findTenant(id)) === undefined) {
-        await credentials.saveTenant({ id, name: tenant, status: 'active', created_at: 0 });
+        await credentials.createTenant({ id, name: tenant, status: 'active', created_at: 0 });
       }
       const key = issueKey();
       await credentials.saveKey(key.secretHash, {

@@ -47,7 +47,8 @@ describe('API keys', () => {
     await credentials.saveKey(secretHash, record);
     expect(await credentials.findKey(secretHash)).toEqual(record);
     expect(await credentials.findKey(secretHash.replace(/^./, 'x'))).toBeUndefined();
-    expect(written).toHaveLength(1);
+    expect(written).toHaveLength(2);
+    expect(await credentials.keysOf(record.tenant)).toEqual([record]);
     expect(JSON.stringify(written)).toContain(secretHash);
     expect(JSON.stringify(written)).not.toContain(key.split('_')[2]);
     await local.close();

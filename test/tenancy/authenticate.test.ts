@@ -3,8 +3,12 @@ import { SkillError } from '../../src/core/errors.ts';
 import { tenantId } from '../../src/core/ids.ts';
 import { issueKey } from '../../src/tenancy/api-keys.ts';
 import { apiKeyAuthenticator } from '../../src/tenancy/authenticate.ts';
-import type { Authenticate } from '../../src/tenancy/authenticate.ts';
-import type { ApiKey, CredentialStore, TenantRecord } from '../../src/tenancy/credential-store.ts';
+import type { Principal } from '../../src/tenancy/authenticate.ts';
+import type { ApiKey, TenantRecord } from '../../src/tenancy/credential-store.ts';
+import { tenantDirectory } from '../../src/tenancy/tenant-registry.ts';
+import { whoAsks } from '../../src/tenancy/who-asks.ts';
+
+type Authenticate = (authorization: string | undefined) => Promise<Principal>;
 
 const FRESHNESS_SECONDS = 5;
 const START = 1_800_000_000;
@@ -27,17 +31,31 @@ beforeEach(() => {
   setTenant('acme');
 });
 
-function newProcess(): Authenticate {
-  const credentials: CredentialStore = {
-    findKey(secretHash) {
+function newProcess(freshnessSeconds = FRESHNESS_SECONDS): Authenticate {
+  const clock = { freshnessSeconds, nowMs: () => nowMs };
+  const credentials = {
+    findKey(secretHash: string) {
       asked += 1;
       return down ? Promise.reject(new SkillError('unavailable')) : Promise.resolve(keys.get(secretHash));
     },
-    findTenant: (tenant) => Promise.resolve(tenants.get(tenant)),
-    saveKey: () => Promise.reject(new Error('An authenticator writes nothing.')),
-    saveTenant: () => Promise.reject(new Error('An authenticator writes nothing.')),
+    keyUsed(secretHash: string, at: number) {
+      if (down) return Promise.reject(new SkillError('unavailable'));
+      const key = keys.get(secretHash);
+      if (key !== undefined) keys.set(secretHash, { ...key, last_used_at: at });
+      return Promise.resolve();
+    },
   };
-  return apiKeyAuthenticator(credentials, { freshnessSeconds: FRESHNESS_SECONDS, nowMs: () => nowMs });
+  const registry = {
+    read(tenant: string) {
+      const record = tenants.get(tenant);
+      return Promise.resolve(record && { record, policy: undefined, grants: new Map<never, never>() });
+    },
+  };
+  const asks = whoAsks({
+    authenticate: apiKeyAuthenticator(credentials, clock),
+    tenants: tenantDirectory(registry, clock),
+  });
+  return async (authorization) => (await asks(authorization)).principal;
 }
 
 function setTenant(id: string, status: TenantRecord['status'] = 'active'): void {
@@ -171,9 +189,9 @@ describe('the freshness window', () => {
       },
     ],
     [
-      'a suspended tenant',
+      'a tenant that is being deleted',
       () => {
-        setTenant('acme', 'suspended');
+        setTenant('acme', 'deleting');
       },
     ],
     ['a removed tenant', () => tenants.delete('acme')],
@@ -188,6 +206,18 @@ describe('the freshness window', () => {
     await expect(authenticate(issued.header)).rejects.toEqual(refused);
   });
 
+  test('a suspended tenant is told so, from the end of the window at the latest', async () => {
+    const { header } = issue();
+    await authenticate(header);
+    setTenant('acme', 'suspended');
+    pass(FRESHNESS_SECONDS);
+    await expect(authenticate(header)).rejects.toMatchObject({
+      code: 'forbidden',
+      message: 'This tenant is suspended.',
+    });
+    await expect(newProcess()(header)).rejects.toMatchObject({ code: 'forbidden' });
+  });
+
   test('narrower scopes hold from the end of the window', async () => {
     const issued = issue('acme', { scopes: ['catalog:read', 'bundles:write'] });
     await authenticate(issued.header);
@@ -199,7 +229,7 @@ describe('the freshness window', () => {
   test('a tenant that is active again is served at once: refusals are not remembered', async () => {
     setTenant('acme', 'suspended');
     const issued = issue();
-    await expect(authenticate(issued.header)).rejects.toEqual(refused);
+    await expect(authenticate(issued.header)).rejects.toMatchObject({ code: 'forbidden' });
     setTenant('acme');
     expect(await authenticate(issued.header)).toMatchObject({ tenant: 'acme' });
   });
@@ -214,18 +244,7 @@ describe('the freshness window', () => {
   });
 
   test('a window of 0 asks each time', async () => {
-    const always = apiKeyAuthenticator(
-      {
-        findKey: (secretHash) => {
-          asked += 1;
-          return Promise.resolve(keys.get(secretHash));
-        },
-        findTenant: (tenant) => Promise.resolve(tenants.get(tenant)),
-        saveKey: () => Promise.resolve(),
-        saveTenant: () => Promise.resolve(),
-      },
-      { freshnessSeconds: 0, nowMs: () => nowMs },
-    );
+    const always = newProcess(0);
     const { header } = issue();
     await always(header);
     await always(header);

@@ -39,7 +39,7 @@ Example: skillbucket tenants create acme --outputs outputs.json`,
       });
     }
     const name = values.name ?? id;
-    await credentials.saveTenant({ id, name, status: 'active', created_at: Math.floor(Date.now() / 1000) });
+    await credentials.createTenant({ id, name, status: 'active', created_at: Math.floor(Date.now() / 1000) });
     io.out(
       values.json === true
         ? `${JSON.stringify({ tenant: id, name }, null, 2)}\n`

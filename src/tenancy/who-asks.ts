@@ -1,0 +1,28 @@
+import { SkillError } from '../core/errors.ts';
+import type { Authenticate, Principal } from './authenticate.ts';
+import type { Scope } from './credential-store.ts';
+import type { TenantDirectory, TenantState } from './tenant-registry.ts';
+
+/** Somebody who may ask: a good credential of an active tenant. */
+export interface Caller {
+  readonly principal: Principal;
+  readonly tenant: TenantState;
+}
+
+/** @returns a function of the `Authorization` header that throws SkillError unauthenticated, forbidden, unavailable */
+export function whoAsks(parts: {
+  readonly authenticate: Authenticate;
+  readonly tenants: TenantDirectory;
+}): (authorization: string | undefined) => Promise<Caller> {
+  return async (authorization) => {
+    const { principal, noted } = await parts.authenticate(authorization);
+    const [tenant] = await Promise.all([parts.tenants.active(principal.tenant), noted]);
+    return { principal, tenant };
+  };
+}
+
+/** The one decision whether a credential allows something. @throws SkillError forbidden */
+export function authorize(principal: Principal, scope: Scope): void {
+  if (principal.scopes.includes(scope)) return;
+  throw new SkillError('forbidden', { detail: `This credential lacks the scope ${scope}.` });
+}

@@ -10,7 +10,7 @@ import { publishBundle } from '../dist/operations/publish-bundle.js';
 import { memoryTree } from '../dist/sources/skill-tree.js';
 import { issueKey } from '../dist/tenancy/api-keys.js';
 import { dynamoCredentialStore } from '../dist/tenancy/credential-store.js';
-import { newTenantId } from '../dist/tenancy/mint-access.js';
+import { newTenantId } from '../dist/tenancy/reserved-tenants.js';
 import { tenantStore } from '../dist/tenancy/tenant-store.js';
 import { memoryTable } from './memory-table.mjs';
 import { answerCalls } from './processes.mjs';

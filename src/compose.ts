@@ -3,6 +3,7 @@ import type { Hono } from 'hono';
 import { awsTable, s3Client } from './aws-clients.ts';
 import type { Config } from './config.ts';
 import { SkillError } from './core/errors.ts';
+import type { AppParts } from './http/app.ts';
 import { createApp } from './http/app.ts';
 import type { AppEnv } from './http/route.ts';
 import type { Logger } from './log.ts';
@@ -20,6 +21,7 @@ import type { Table } from './storage/table.ts';
 import { apiKeyAuthenticator } from './tenancy/authenticate.ts';
 import { dynamoCredentialStore } from './tenancy/credential-store.ts';
 import { accessMint } from './tenancy/mint-access.ts';
+import { operatorMint } from './tenancy/operator-access.ts';
 import { dynamoTenantRegistry, tenantDirectory } from './tenancy/tenant-registry.ts';
 import { validationCache } from './tenancy/validation-cache.ts';
 import { whoAsks } from './tenancy/who-asks.ts';
@@ -31,6 +33,8 @@ export interface ServiceParts {
   readonly builtin: SkillSource;
   readonly config: Pick<Config, 'freshnessSeconds' | 'sessionTtlSeconds' | 'maxTokens' | 'resources'>;
   readonly logger: Logger;
+  /** In place of the credentials that the table knows. */
+  readonly whoAsks?: AppParts['whoAsks'];
   readonly now?: () => Date;
   /** Further routes beside the service's own. */
   readonly mount?: (app: Hono<AppEnv>) => void;
@@ -41,24 +45,34 @@ export function composeService(parts: ServiceParts): Hono<AppEnv> {
   const { objects, table, config } = parts;
   const now = parts.now ?? (() => new Date());
   const clock = { freshnessSeconds: config.freshnessSeconds, nowMs: () => now().getTime() };
+  const credentials = dynamoCredentialStore(table);
+  const registry = dynamoTenantRegistry(table);
+  const manifests = manifestCache(clock);
+  const policy = { resources: config.resources, maxTokens: config.maxTokens };
+  const tenants = tenantDirectory(registry, clock);
   return createApp({
-    whoAsks: whoAsks({
-      authenticate: apiKeyAuthenticator(dynamoCredentialStore(table), clock),
-      tenants: tenantDirectory(dynamoTenantRegistry(table), clock),
-    }),
+    whoAsks:
+      parts.whoAsks ??
+      whoAsks({
+        authenticate: apiKeyAuthenticator(credentials, clock),
+        tenants,
+      }),
     mint: accessMint({
       objects,
       transfers: parts.transfers,
       table,
+      registry,
+      tenants,
       builtin: parts.builtin,
-      manifests: manifestCache(clock),
+      manifests,
       catalogs: catalogCache(),
       fileLists: fileListCache(),
       validations: validationCache(),
-      policy: { resources: config.resources, maxTokens: config.maxTokens },
+      policy,
       sessionTtlSeconds: config.sessionTtlSeconds,
       now,
     }),
+    mintOperator: operatorMint({ objects, credentials, registry, tenants, manifests, policy, now }),
     probe: async () => {
       await Promise.all([objects.get('probe'), table.get({ pk: 'probe', sk: 'probe' })]);
     },

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import { SkillError } from '../core/errors.ts';
 import type { Logger } from '../log.ts';
+import type { Principal } from '../tenancy/authenticate.ts';
+import type { OperatorAccess } from '../tenancy/operator-access.ts';
 import type { Caller } from '../tenancy/who-asks.ts';
 import { authorize } from '../tenancy/who-asks.ts';
 import type { TenantAccess } from '../tenancy/tenant-access.ts';
@@ -13,6 +15,7 @@ import type { AppContext, AppEnv, Route, Tools } from './route.ts';
 export interface AppParts {
   readonly whoAsks: (authorization: string | undefined) => Promise<Caller>;
   readonly mint: (caller: Caller) => TenantAccess;
+  readonly mintOperator: (principal: Principal) => OperatorAccess;
   readonly probe: () => Promise<void>;
   readonly logger: Logger;
   readonly mount?: (app: Hono<AppEnv>) => void;
@@ -69,6 +72,7 @@ async function answer(context: AppContext, route: Route, parts: AppParts, tools:
   context.set('principal', caller.principal);
   authorize(caller.principal, route.scope);
   checkPathEncoding(context);
+  if (route.scope === 'admin') return route.handle(context, parts.mintOperator(caller.principal), tools);
   return route.handle(context, parts.mint(caller), tools);
 }
 

@@ -1,4 +1,14 @@
 import type { Route } from './route.ts';
+import { grantBundleRoute, withdrawBundleRoute } from './routes/admin-grants.ts';
+import { issueKeyRoute, listKeysRoute, revokeKeyRoute } from './routes/admin-keys.ts';
+import { changeTenantPolicyRoute, tenantPolicyRoute } from './routes/admin-policy.ts';
+import {
+  createTenantRoute,
+  listTenantsRoute,
+  resumeTenantRoute,
+  suspendTenantRoute,
+  tenantRoute,
+} from './routes/admin-tenants.ts';
 import {
   bundleRevisionRoute,
   bundleRevisionsRoute,
@@ -14,6 +24,7 @@ import { healthRoute, readyRoute } from './routes/health.ts';
 import { loadSkillResourceRoute } from './routes/load-skill-resource.ts';
 import { loadSkillRoute } from './routes/load-skill.ts';
 import { listActivationsRoute, releaseActivationRoute, releaseSessionRoute } from './routes/sessions.ts';
+import { changePolicyRoute, explainPolicyRoute, policyRoute } from './routes/policy.ts';
 import { skillRoute } from './routes/skill.ts';
 import { toolsRoute } from './routes/tools.ts';
 import { beginUploadRoute, completeUploadRoute, uploadRoute } from './routes/uploads.ts';
@@ -41,6 +52,21 @@ export const ROUTES: readonly Route[] = [
   uploadRoute,
   completeUploadRoute,
   validateRoute,
+  policyRoute,
+  changePolicyRoute,
+  explainPolicyRoute,
+  createTenantRoute,
+  listTenantsRoute,
+  tenantRoute,
+  suspendTenantRoute,
+  resumeTenantRoute,
+  issueKeyRoute,
+  listKeysRoute,
+  revokeKeyRoute,
+  tenantPolicyRoute,
+  changeTenantPolicyRoute,
+  grantBundleRoute,
+  withdrawBundleRoute,
   healthRoute,
   readyRoute,
 ];

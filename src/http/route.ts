@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import type { RenderedCache } from './rendered-cache.ts';
 import type { Principal } from '../tenancy/authenticate.ts';
 import type { Scope } from '../tenancy/credential-store.ts';
+import type { OperatorAccess } from '../tenancy/operator-access.ts';
 import type { TenantAccess } from '../tenancy/tenant-access.ts';
 
 export interface AppEnv {
@@ -30,8 +31,14 @@ interface RouteBase {
 
 /** Needs a credential with the scope; gets what its tenant may touch. */
 export interface TenantRoute extends RouteBase {
-  readonly scope: Scope;
+  readonly scope: Exclude<Scope, 'admin'>;
   handle(context: AppContext, access: TenantAccess, tools: Tools): Response | Promise<Response>;
+}
+
+/** Needs an operator's credential; gets what an operator may touch. */
+export interface OperatorRoute extends RouteBase {
+  readonly scope: 'admin';
+  handle(context: AppContext, access: OperatorAccess, tools: Tools): Response | Promise<Response>;
 }
 
 /** The few routes without a credential. */
@@ -40,4 +47,4 @@ export interface PublicRoute extends RouteBase {
   handle(context: AppContext, tools: Tools): Response | Promise<Response>;
 }
 
-export type Route = TenantRoute | PublicRoute;
+export type Route = TenantRoute | OperatorRoute | PublicRoute;

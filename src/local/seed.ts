@@ -9,7 +9,7 @@ import { directoryTree } from '../sources/directory-tree.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { issueKey, readKey } from '../tenancy/api-keys.ts';
 import type { CredentialStore, Scope } from '../tenancy/credential-store.ts';
-import { newTenantId } from '../tenancy/mint-access.ts';
+import { newTenantId } from '../tenancy/reserved-tenants.ts';
 import { tenantStore } from '../tenancy/tenant-store.ts';
 import * as z from '../core/zod.ts';
 

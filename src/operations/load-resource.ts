@@ -7,7 +7,7 @@ import type { ContentKind } from '../core/resources/content-kind.ts';
 import { classifyContent } from '../core/resources/content-kind.ts';
 import { selectResource } from '../core/resources/selector.ts';
 import type { TenantAccess } from '../tenancy/tenant-access.ts';
-import { listingOf, sourceOf } from './activated.ts';
+import { listingOf, mustSource } from './activated.ts';
 
 export interface LoadResourceInput {
   readonly name: SkillName;
@@ -44,7 +44,7 @@ export async function loadResource(access: TenantAccess, input: LoadResourceInpu
       detail: `The skill "${input.name}" is not loaded in this session.`,
     });
   }
-  const source = sourceOf(access, { owner: activation.owner, bundle: activation.bundle });
+  const source = mustSource(access, activation);
   const listing = await listingOf(source, activation);
   const entry = selectResource(listing.entries, input.relativePath, activation.skill_md.path);
   const policy = access.policy.resources;

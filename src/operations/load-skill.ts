@@ -11,7 +11,7 @@ import type { BundleId, Digest, SessionId, SkillName } from '../core/ids.ts';
 import type { ResourceListing } from '../core/resources/listing.ts';
 import { authorizeListing, groupListing } from '../core/resources/listing.ts';
 import type { TenantAccess } from '../tenancy/tenant-access.ts';
-import { listingOf, sourceOf } from './activated.ts';
+import { listingOf, mustSource } from './activated.ts';
 
 export interface LoadSkillInput {
   readonly name: SkillName;
@@ -72,7 +72,7 @@ export async function loadSkill(access: TenantAccess, input: LoadSkillInput): Pr
   }
   const fresh = newActivation(access, skill, input.session);
   const [read, begun] = await Promise.allSettled([
-    readActivated(access, skill.root, fresh),
+    readActivated(access, fresh),
     access.activations.begin(fresh),
   ]);
   if (begun.status === 'rejected') throw begun.reason;
@@ -86,10 +86,7 @@ export async function loadSkill(access: TenantAccess, input: LoadSkillInput): Pr
   }
   const standing = begun.value;
   const stale = standing.skill_digest !== entry.digest || !sameRoot(standing, skill.root);
-  const pinned =
-    !stale && read.status === 'fulfilled'
-      ? read.value
-      : await readActivated(access, { owner: standing.owner, bundle: standing.bundle }, standing);
+  const pinned = !stale && read.status === 'fulfilled' ? read.value : await readActivated(access, standing);
   const renewed = await renew(access, standing);
   return outcome(access, input, renewed, pinned, { alreadyActive: true, stale });
 }
@@ -134,6 +131,8 @@ function newActivation(access: TenantAccess, skill: CatalogSkill, session: Sessi
     mode: skill.mode,
     skill_digest: entry.digest,
     skill_md: entry.skill_md,
+    tags: entry.tags,
+    ...(entry.disable_model_invocation === true ? { disable_model_invocation: true } : {}),
     ...(stored !== undefined && fitsItem(stored) ? { listing: stored } : {}),
     policy,
     activated_at: now.toISOString(),
@@ -149,12 +148,8 @@ interface Read {
 }
 
 /** The version that an activation pins, validated again in the mode that it was published in. */
-async function readActivated(
-  access: TenantAccess,
-  root: { readonly owner: string; readonly bundle: string },
-  activation: Activation,
-): Promise<Read> {
-  const source = sourceOf(access, root);
+async function readActivated(access: TenantAccess, activation: Activation): Promise<Read> {
+  const source = mustSource(access, activation);
   const [bytes, listing] = await Promise.all([
     source.read(activation.skill_md.digest),
     listingOf(source, activation),

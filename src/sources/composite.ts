@@ -1,11 +1,17 @@
 import { LRUCache } from 'lru-cache';
-import type { Catalog, RootSnapshot } from '../core/catalog/catalog.ts';
+import type { Catalog, CatalogRules, RootSnapshot } from '../core/catalog/catalog.ts';
 import { composeCatalog } from '../core/catalog/catalog.ts';
+import type { Finding } from '../core/errors.ts';
 import type { SkillSource } from './source.ts';
 
-/** Composed catalogs, by who sees which roots; composed again only when one of the roots is another object. */
+/** Composed catalogs, by who sees which roots under which rules; composed again only when a root is another object. */
 export interface CatalogCache {
-  catalog(key: string, sources: readonly SkillSource[]): Promise<Catalog>;
+  catalog(
+    key: string,
+    sources: readonly SkillSource[],
+    rules: CatalogRules,
+    rejected: readonly Finding[],
+  ): Promise<Catalog>;
 }
 
 export function catalogCache(): CatalogCache {
@@ -17,12 +23,12 @@ export function catalogCache(): CatalogCache {
     max: 1_000,
   });
   return {
-    async catalog(key, sources) {
+    async catalog(key, sources, rules, rejected) {
       const found = await Promise.all(sources.map((source) => source.discover()));
       const snapshots = found.filter((one) => one !== undefined);
       const held = known.get(key);
       if (held !== undefined && sameList(held.snapshots, snapshots)) return held.catalog;
-      const catalog = composeCatalog(snapshots);
+      const catalog = composeCatalog(snapshots, rules, rejected);
       known.set(key, { snapshots, catalog });
       return catalog;
     },

@@ -1,7 +1,9 @@
 import { SkillError } from '../core/errors.ts';
-import type { BundleId, TenantId } from '../core/ids.ts';
-import { tenantId } from '../core/ids.ts';
+import type { BundleId } from '../core/ids.ts';
 import type { DeploymentPolicy } from '../core/policy/tenant-policy.ts';
+import type { RootDecision } from '../core/policy/roots.ts';
+import { decideRoots, rootFindings } from '../core/policy/roots.ts';
+import type { RootOwner } from '../core/policy/tenant-policy.ts';
 import { effectivePolicy } from '../core/policy/tenant-policy.ts';
 import { dynamoActivationStore } from '../sessions/dynamodb.ts';
 import { bucketSource, type FileListCache } from '../sources/bucket.ts';
@@ -12,14 +14,19 @@ import type { ObjectStore } from '../storage/object-store.ts';
 import type { Transfers } from '../storage/transfers.ts';
 import type { Table } from '../storage/table.ts';
 import type { Caller } from './who-asks.ts';
+import { SHARED } from './reserved-tenants.ts';
 import type { TenantAccess } from './tenant-access.ts';
-import { tenantStore, tenantTransfers } from './tenant-store.ts';
+import type { TenantDirectory, TenantRegistry } from './tenant-registry.ts';
+import { policyPlace } from './tenant-registry.ts';
+import { readOnly, tenantStore, tenantTransfers } from './tenant-store.ts';
 import type { ValidationCache } from './validation-cache.ts';
 
 export interface AccessParts {
   readonly objects: ObjectStore;
   readonly transfers: Transfers;
   readonly table: Table;
+  readonly registry: TenantRegistry;
+  readonly tenants: TenantDirectory;
   readonly builtin: SkillSource;
   readonly manifests: ManifestCache;
   readonly catalogs: CatalogCache;
@@ -35,6 +42,9 @@ export interface AccessParts {
 export function accessMint(parts: AccessParts): (caller: Caller) => TenantAccess {
   return ({ principal, tenant: state }) => {
     const { tenant } = principal;
+    const policy = effectivePolicy(parts.policy, state.policy);
+    // Of a policy only the current version is ever asked for.
+    const view = `${tenant}@${state.policy?.version ?? 0}`;
     const objects = tenantStore(parts.objects, tenant);
     const transfers = tenantTransfers(parts.transfers, tenant);
     const bundles = () => parts.manifests.bundles(tenant, objects);
@@ -48,48 +58,89 @@ export function accessMint(parts: AccessParts): (caller: Caller) => TenantAccess
         fileLists: parts.fileLists,
       });
     const nowSeconds = () => Math.floor(parts.now().getTime() / 1000);
+    const sharedSource = (bundle: BundleId): SkillSource => {
+      const shared = readOnly(tenantStore(parts.objects, SHARED));
+      return bucketSource({
+        tenant: SHARED,
+        bundle,
+        objects: shared,
+        transfers: tenantTransfers(parts.transfers, SHARED),
+        snapshot: async () => (await parts.manifests.bundles(SHARED, shared)).get(bundle)?.snapshot,
+        fileLists: parts.fileLists,
+      });
+    };
+    const sourceOf = ({ owner, bundle }: Pick<RootDecision, 'owner' | 'bundle'>): SkillSource => {
+      if (owner === 'builtin') return parts.builtin;
+      return owner === 'shared' ? sharedSource(bundle as BundleId) : ownSource(bundle as BundleId);
+    };
+    const roots = async (): Promise<RootDecision[]> =>
+      decideRoots(policy.roots, {
+        own:
+          policy.roots === undefined || policy.roots.some(({ owner }) => owner === 'self')
+            ? [...(await bundles()).keys()]
+            : [],
+        granted: state.grants,
+        builtin: parts.builtin.root.bundle,
+      });
+    const isUsed = (owner: RootOwner, bundle: string): boolean =>
+      policy.roots === undefined
+        ? owner === 'builtin'
+        : decideRoots(policy.roots, {
+            own: [],
+            granted: state.grants,
+            builtin: parts.builtin.root.bundle,
+          }).some((root) => root.owner === owner && root.bundle === bundle && root.state === 'used');
+    /** One's own bundles may be read, whether they are roots or not, unless the policy says that they are not trusted. */
+    const isDistrusted = (bundle: string): boolean =>
+      policy.roots?.some((root) => root.owner === 'self' && root.bundle === bundle && !root.trust) === true;
 
     return {
       tenant,
       principal,
-      policy: effectivePolicy(parts.policy, state.policy),
+      policy,
+      decided: state.policy,
+      grants: state.grants,
+      deployment: parts.policy,
+      policyPlace: policyPlace(parts.registry, tenant),
+      roots,
       objects,
       transfers,
       activations: dynamoActivationStore(parts.table, tenant, nowSeconds),
       sessionTtlSeconds: parts.sessionTtlSeconds,
       now: parts.now,
       async catalog() {
-        const own = [...(await bundles()).keys()].map(ownSource);
-        return parts.catalogs.catalog(tenant, [...own, parts.builtin]);
+        const decisions = await roots();
+        const sources = decisions.filter((root) => root.state === 'used').map(sourceOf);
+        return parts.catalogs.catalog(view, sources, policy, rootFindings(decisions));
       },
       async catalogOf(names) {
         const all = await bundles();
         const missing = names.find((name) => !all.has(name));
         if (missing !== undefined)
           throw new SkillError('not_found', { detail: `There is no bundle "${missing}".` });
-        return parts.catalogs.catalog(`${tenant}/${names.join('/')}`, names.map(ownSource));
+        const distrusted = names.find(isDistrusted);
+        if (distrusted !== undefined) {
+          throw new SkillError('untrusted_skill_path', {
+            detail: `The policy does not trust the bundle "${distrusted}".`,
+            facts: { path: `bundle://${tenant}/${distrusted}` },
+          });
+        }
+        return parts.catalogs.catalog(`${view}/${names.join('/')}`, names.map(ownSource), policy, []);
       },
       bundles,
       bundle: async (name) => (await bundles()).get(name),
       source(root) {
-        if (root.owner === parts.builtin.root.owner) return parts.builtin;
-        return root.owner === tenant ? ownSource(root.bundle as BundleId) : undefined;
+        const bundle = root.bundle as BundleId;
+        if (root.owner === tenant) return isDistrusted(bundle) ? undefined : ownSource(bundle);
+        if (root.owner === SHARED) return isUsed('shared', bundle) ? sharedSource(bundle) : undefined;
+        if (root.owner !== parts.builtin.root.owner) return undefined;
+        return isUsed('builtin', bundle) ? parts.builtin : undefined;
       },
       validated: (key, validate) => parts.validations.get(tenant, key, validate),
       changed() {
         parts.manifests.forget(tenant);
+        parts.tenants.forget(tenant);
       },
     };
   };
-}
-
-/** Tenant ids that would be mistaken for owners of ours in a location. */
-const RESERVED: ReadonlySet<string> = new Set(['builtin', 'shared']);
-
-/** @throws SkillError invalid_request */
-export function newTenantId(value: string): TenantId {
-  if (RESERVED.has(value)) {
-    throw new SkillError('invalid_request', { detail: `The tenant id "${value}" is reserved.` });
-  }
-  return tenantId(value);
 }

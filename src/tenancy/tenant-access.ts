@@ -1,13 +1,15 @@
 import type { Catalog, RootRef } from '../core/catalog/catalog.ts';
 import type { ParsedSkill } from '../core/format/skill-document.ts';
 import type { BundleId, TenantId } from '../core/ids.ts';
-import type { TenantPolicy } from '../core/policy/tenant-policy.ts';
+import type { RootDecision } from '../core/policy/roots.ts';
+import type { DeploymentPolicy, StoredPolicy, TenantPolicy } from '../core/policy/tenant-policy.ts';
 import type { ActivationStore } from '../sessions/activation-store.ts';
 import type { CurrentBundle, TenantBundles } from '../sources/manifest-cache.ts';
 import type { SkillSource } from '../sources/source.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import type { Transfers } from '../storage/transfers.ts';
 import type { Principal } from './authenticate.ts';
+import type { Grant, PolicyPlace } from './tenant-registry.ts';
 
 /**
  * What a request may touch, minted for its tenant (D7): every part of it is bound to that tenant, so no operation takes
@@ -17,14 +19,22 @@ export interface TenantAccess {
   readonly tenant: TenantId;
   readonly principal: Principal;
   readonly policy: TenantPolicy;
+  /** The policy as the tenant decided it; undefined while it has decided nothing. */
+  readonly decided: StoredPolicy | undefined;
+  readonly grants: ReadonlyMap<BundleId, Grant>;
+  /** What no tenant may exceed. */
+  readonly deployment: DeploymentPolicy;
+  readonly policyPlace: PolicyPlace;
   readonly objects: ObjectStore;
   readonly transfers: Transfers;
   readonly activations: ActivationStore;
   readonly sessionTtlSeconds: number;
   readonly now: () => Date;
+  /** The tenant's roots in their order, with what becomes of each. */
+  roots(): Promise<RootDecision[]>;
   /** The tenant's catalog: its roots, in order, composed. The same object while nothing changed. */
   catalog(): Promise<Catalog>;
-  /** A catalog of just these bundles, for an explicit and trusted load. @throws SkillError not_found */
+  /** A catalog of just these bundles, for a trusted load. @throws SkillError not_found, untrusted_skill_path */
   catalogOf(bundles: readonly BundleId[]): Promise<Catalog>;
   bundles(): Promise<TenantBundles>;
   bundle(name: BundleId): Promise<CurrentBundle | undefined>;

@@ -67,6 +67,25 @@ export function dynamoTenantRegistry(table: Table): TenantRegistry {
   };
 }
 
+/** Where one tenant's policy stands, and where its next one goes. */
+export interface PolicyPlace {
+  /** As it is now, not from a cache. */
+  read(): Promise<Pick<TenantState, 'policy' | 'grants'>>;
+  /** False when the policy is not of that version any more. */
+  save(policy: StoredPolicy, from: number | undefined): Promise<boolean>;
+}
+
+export function policyPlace(registry: TenantRegistry, tenant: TenantId): PolicyPlace {
+  return {
+    async read() {
+      const state = await registry.read(tenant);
+      if (state === undefined) throw new SkillError('not_found');
+      return state;
+    },
+    save: (policy, from) => registry.savePolicy(tenant, policy, from),
+  };
+}
+
 /** Tenants as a warm process knows them: asked about again after the freshness window. Refusals are not remembered. */
 export interface TenantDirectory {
   /** @throws SkillError unauthenticated when there is no such tenant, forbidden when it is suspended */

@@ -17,6 +17,11 @@ export function tenantStore(store: ObjectStore, tenant: TenantId): ObjectStore {
   };
 }
 
+/** For what is another's and only lent. */
+export function readOnly(store: ObjectStore): ObjectStore {
+  return { ...store, put: () => Promise.reject(new TypeError('This part of the bucket is only lent.')) };
+}
+
 /** Signed URLs for one tenant's part of the bucket alone. */
 export function tenantTransfers(transfers: Transfers, tenant: TenantId): Transfers {
   const own = ownKey(tenantPrefix(tenant));

@@ -1,6 +1,7 @@
 import { SkillError } from '../core/errors.ts';
 import type { Authenticate, Principal } from './authenticate.ts';
 import type { Scope } from './credential-store.ts';
+import { OPERATOR } from './reserved-tenants.ts';
 import type { TenantDirectory, TenantState } from './tenant-registry.ts';
 
 /** Somebody who may ask: a good credential of an active tenant. */
@@ -21,8 +22,14 @@ export function whoAsks(parts: {
   };
 }
 
-/** The one decision whether a credential allows something. @throws SkillError forbidden */
+/**
+ * The one decision whether a credential allows something. Administration takes the operator's own tenant as well as the
+ * scope, and the operator has nothing else.
+ *
+ * @throws SkillError forbidden
+ */
 export function authorize(principal: Principal, scope: Scope): void {
-  if (principal.scopes.includes(scope)) return;
+  const isOperator = principal.tenant === OPERATOR;
+  if (principal.scopes.includes(scope) && isOperator === (scope === 'admin')) return;
   throw new SkillError('forbidden', { detail: `This credential lacks the scope ${scope}.` });
 }

@@ -5,7 +5,7 @@ import { LOCAL_TABLE, startLocalTable } from '../../src/local/local-table.ts';
 import type { LocalTable } from '../../src/local/local-table.ts';
 import { issueKey } from '../../src/tenancy/api-keys.ts';
 import { dynamoCredentialStore } from '../../src/tenancy/credential-store.ts';
-import { newTenantId } from '../../src/tenancy/mint-access.ts';
+import { newTenantId } from '../../src/tenancy/reserved-tenants.ts';
 import { zipOf } from '../support/archive-bytes.ts';
 import type { Invoke } from '../support/lambda-event.ts';
 import { invoker } from '../support/lambda-event.ts';

@@ -21,7 +21,7 @@ import { memoryTree } from '../../src/sources/skill-tree.ts';
 import type { ObjectStore } from '../../src/storage/object-store.ts';
 import { issueKey } from '../../src/tenancy/api-keys.ts';
 import { dynamoCredentialStore } from '../../src/tenancy/credential-store.ts';
-import { newTenantId } from '../../src/tenancy/mint-access.ts';
+import { newTenantId } from '../../src/tenancy/reserved-tenants.ts';
 import { tenantStore } from '../../src/tenancy/tenant-store.ts';
 import { zipOf } from '../support/archive-bytes.ts';
 import type { LambdaResult } from '../support/lambda-answer.ts';

@@ -11,7 +11,7 @@ import type { LocalTable } from '../../src/local/local-table.ts';
 import { packageRoot } from '../../src/package-root.ts';
 import { issueKey } from '../../src/tenancy/api-keys.ts';
 import { dynamoCredentialStore } from '../../src/tenancy/credential-store.ts';
-import { newTenantId } from '../../src/tenancy/mint-access.ts';
+import { newTenantId } from '../../src/tenancy/reserved-tenants.ts';
 import { zipOf } from '../support/archive-bytes.ts';
 import type { LambdaResult, WireAnswer } from '../support/lambda-answer.ts';
 import { wireAnswerOf } from '../support/lambda-answer.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROUTES } from '../../src/http/route-table.ts';
 import { dynamoCredentialStore } from '../../src/tenancy/credential-store.ts';
 import { readKey } from '../../src/tenancy/api-keys.ts';
-import { newTenantId } from '../../src/tenancy/mint-access.ts';
+import { newTenantId } from '../../src/tenancy/reserved-tenants.ts';
 import { zipOf } from '../support/archive-bytes.ts';
 import type { Caller } from '../support/call.ts';
 import { callerOf, json } from '../support/call.ts';

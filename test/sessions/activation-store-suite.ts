@@ -294,6 +294,7 @@ function activation(
     mode: 'strict',
     skill_digest: digestOf(1),
     skill_md: { path: 'report/SKILL.md', digest: digestOf(2), size: 120 },
+    tags: [],
     listing: { entries: [], truncation_reasons: [] },
     policy: { ...DEFAULT_RESOURCE_POLICY },
     activated_at: at(0),

@@ -10,7 +10,7 @@ import type { Table } from '../../src/storage/table.ts';
 import { dynamoTable } from '../../src/storage/table.ts';
 import { issueKey } from '../../src/tenancy/api-keys.ts';
 import { dynamoCredentialStore } from '../../src/tenancy/credential-store.ts';
-import { newTenantId } from '../../src/tenancy/mint-access.ts';
+import { newTenantId } from '../../src/tenancy/reserved-tenants.ts';
 import type { Caller } from './call.ts';
 import { functionCaller } from './lambda-event.ts';
 

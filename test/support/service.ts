@@ -20,7 +20,7 @@ import type { Table } from '../../src/storage/table.ts';
 import { issueKey } from '../../src/tenancy/api-keys.ts';
 import type { Scope } from '../../src/tenancy/credential-store.ts';
 import { dynamoCredentialStore } from '../../src/tenancy/credential-store.ts';
-import { newTenantId } from '../../src/tenancy/mint-access.ts';
+import { newTenantId } from '../../src/tenancy/reserved-tenants.ts';
 import type { ObjectCounts, TableCounts } from './counting.ts';
 import { countingObjects, countingTable } from './counting.ts';
 

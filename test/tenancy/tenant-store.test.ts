@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tenantId } from '../../src/core/ids.ts';
 import { directoryObjectStore } from '../../src/storage/directory.ts';
 import type { ObjectStore } from '../../src/storage/object-store.ts';
-import { newTenantId } from '../../src/tenancy/mint-access.ts';
+import { newTenantId } from '../../src/tenancy/reserved-tenants.ts';
 import { tenantStore } from '../../src/tenancy/tenant-store.ts';
 import { memoryObjectStore } from '../storage/memory-store.ts';
 import { objectStoreContract } from '../storage/object-store-suite.ts';

@@ -12,7 +12,7 @@ import { publishBundle } from '../../operations/publish-bundle.ts';
 import type { PublishOutcome } from '../../operations/publish-bundle.ts';
 import type { SkillTree } from '../../sources/skill-tree.ts';
 import { directoryObjectStore } from '../../storage/directory.ts';
-import { newTenantId } from '../../tenancy/mint-access.ts';
+import { newTenantId } from '../../tenancy/reserved-tenants.ts';
 import { tenantStore } from '../../tenancy/tenant-store.ts';
 import type { Command, Io } from '../io.ts';
 import { UsageError } from '../io.ts';

@@ -1,5 +1,5 @@
 import { SkillError } from '../../core/errors.ts';
-import { newTenantId } from '../../tenancy/mint-access.ts';
+import { newTenantId } from '../../tenancy/reserved-tenants.ts';
 import type { Command } from '../io.ts';
 import { UsageError } from '../io.ts';
 import { operatorCredentials } from '../operator-table.ts';

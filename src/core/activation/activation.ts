@@ -28,6 +28,9 @@ export const activationSchema = z.strictObject({
   mode: z.enum(['strict', 'lenient']),
   skill_digest: digestSchema,
   skill_md: z.strictObject({ path: z.string(), digest: digestSchema, size: z.int() }),
+  /** What a policy may hide it by. */
+  tags: z._default(z.array(z.string()), []),
+  disable_model_invocation: z.exactOptional(z.literal(true)),
   /** The authorized listing; undefined when it is too large for an item: then it follows from digest and policy. */
   listing: z.exactOptional(
     z.strictObject({

@@ -5,6 +5,9 @@ import type { Finding } from '../errors.ts';
 import type { Digest, SkillName } from '../ids.ts';
 import type { SkillEntry } from '../manifest/manifest.ts';
 import type { ValidationMode } from '../format/skill-document.ts';
+import { hidingRule } from '../policy/hidden.ts';
+import type { TenantPolicy } from '../policy/tenant-policy.ts';
+import { DEFAULT_RULES } from '../policy/tenant-policy.ts';
 
 /** Where skills come from: a bundle of an owner. */
 export interface RootRef {
@@ -53,19 +56,37 @@ export function skillMdPathOf(entry: SkillEntry): string {
   return entry.directory === '.' ? entry.skill_md.path : `${entry.directory}/${entry.skill_md.path}`;
 }
 
-/** The first root with a name wins; each loser is reported with both files (J5). */
-export function composeCatalog(snapshots: readonly RootSnapshot[]): Catalog {
+/** What of a tenant's policy decides about single skills. */
+export type CatalogRules = Pick<TenantPolicy, 'hidden' | 'validation'>;
+
+/**
+ * The first root with a name wins; each loser is reported with both files (J5). A hidden skill is absent, and so is what
+ * findings would tell of it; no loser takes its place, which would be another skill under a name that was hidden.
+ *
+ * @param rejected findings about roots that are left out
+ */
+export function composeCatalog(
+  snapshots: readonly RootSnapshot[],
+  rules: CatalogRules = DEFAULT_RULES,
+  rejected: readonly Finding[] = [],
+): Catalog {
   const winners = new Map<SkillName, CatalogSkill>();
-  const findings: Finding[] = [];
+  const findings: Finding[] = [...rejected];
   for (const snapshot of snapshots) {
     const base = locationOf(snapshot.root, { directory: '.' });
-    for (const one of snapshot.findings) {
+    if (rules.validation === 'strict' && snapshot.mode !== 'strict') {
+      findings.push(notStrict(base));
+      continue;
+    }
+    const hidden = snapshot.skills.filter((entry) => hidingRule(rules.hidden, entry) !== undefined);
+    for (const one of withoutHidden(snapshot.findings, hidden)) {
       findings.push(one.file === undefined ? one : { ...one, file: `${base}/${one.file}` });
     }
     for (const entry of snapshot.skills) {
       const file = skillMdPathOf(entry);
       const selected = winners.get(entry.name);
       if (selected !== undefined) {
+        if (hidden.includes(entry) || hidingRule(rules.hidden, selected.entry) !== undefined) continue;
         findings.push(shadowed(entry.name, locationOfFile(selected), `${base}/${file}`));
         continue;
       }
@@ -78,14 +99,34 @@ export function composeCatalog(snapshots: readonly RootSnapshot[]): Catalog {
       });
     }
   }
-  const skills = [...winners.values()].sort((a, b) => (a.entry.name < b.entry.name ? -1 : 1));
+  const skills = [...winners.values()]
+    .filter(({ entry }) => hidingRule(rules.hidden, entry) === undefined)
+    .sort((a, b) => (a.entry.name < b.entry.name ? -1 : 1));
   const states = snapshots.map(({ root, revision, digest }) => ({ root, revision, digest }));
   return {
     skills,
     byName: new Map(skills.map((skill) => [skill.entry.name, skill])),
     findings,
-    digest: sha256(canonicalJson(states)),
+    digest: sha256(canonicalJson({ states, hidden: rules.hidden, validation: rules.validation, rejected })),
   };
+}
+
+/** Findings that are about none of the hidden skills. */
+export function withoutHidden(
+  findings: readonly Finding[],
+  hidden: readonly SkillEntry[],
+): readonly Finding[] {
+  if (hidden.length === 0) return findings;
+  const isOf = (file: string, { directory }: SkillEntry) =>
+    directory === '.' || file === directory || file.startsWith(`${directory}/`);
+  return findings.filter(({ file }) => file === undefined || !hidden.some((entry) => isOf(file, entry)));
+}
+
+function notStrict(base: string): Finding {
+  return finding('warning', 'untrusted_skill_path', `${base} was published leniently and is left out.`, {
+    file: base,
+    fix: 'Publish it in strict mode, or let the policy take `validation: "lenient"`.',
+  });
 }
 
 /** The `shadowed_skill` diagnostic; directories and bundles say it alike (J5). */

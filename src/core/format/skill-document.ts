@@ -36,6 +36,11 @@ export interface SkillMetadata {
   readonly tags: readonly string[];
   /** From `metadata.skillbucket.version` (J24). */
   readonly version?: string;
+  /**
+   * The author's wish that no model loads it by itself: `disable-model-invocation: true`, which strict validation
+   * refuses as no field of the specification, or the same as `metadata.skillbucket.disable-model-invocation` (J24).
+   */
+  readonly disableModelInvocation: boolean;
   /** The text between the fences, verbatim. */
   readonly frontmatter: string;
 }
@@ -122,6 +127,10 @@ function readMetadata(file: SkillFile, mode: ValidationMode): ParsedSkill {
         ...new Set((metadata.get('skillbucket.tags') ?? '').split(/[\s,]+/).filter((tag) => tag !== '')),
       ],
       ...(version === undefined ? {} : { version }),
+      disableModelInvocation: [
+        field('disable-model-invocation')?.text,
+        metadata.get('skillbucket.disable-model-invocation'),
+      ].includes('true'),
       frontmatter,
     },
   };

@@ -37,6 +37,7 @@ export function buildSkill(
     allowed_tools: [...metadata.allowedTools],
     tags: [...metadata.tags],
     ...(metadata.version === undefined ? {} : { version: metadata.version }),
+    ...(metadata.disableModelInvocation ? { disable_model_invocation: true } : {}),
     digest: sha256(filesDocument),
     skill_md: { path: skillMd.path, digest: skillMd.digest, size: skillMd.size },
     file_count: files.length,

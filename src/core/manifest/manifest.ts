@@ -52,6 +52,8 @@ export const skillEntrySchema = z.strictObject({
   allowed_tools: z.array(z.string()),
   tags: z.array(z.string()),
   version: z.exactOptional(z.string()),
+  /** The author's wish that no model loads it by itself. */
+  disable_model_invocation: z.exactOptional(z.literal(true)),
   /** Digest of the complete file list, so of every byte of the skill. */
   digest: digestSchema,
   skill_md: z.strictObject({ path: z.string(), digest: digestSchema, size: count }),

@@ -86,7 +86,11 @@ export interface TenantPolicy extends DeploymentPolicy {
   readonly hidden: HiddenSkills;
 }
 
-const NOTHING_HIDDEN: HiddenSkills = { names: [], tags: [], disable_model_invocation: true };
+/** Where a tenant has decided nothing. */
+export const DEFAULT_RULES: Pick<TenantPolicy, 'hidden' | 'validation'> = {
+  validation: 'lenient',
+  hidden: { names: [], tags: [], disable_model_invocation: true },
+};
 
 /** The deployment may have become tighter since the tenant decided, so the tighter one is found anew. */
 export function effectivePolicy(
@@ -97,8 +101,8 @@ export function effectivePolicy(
     resources: tighter(deployment.resources, tenant?.resources),
     maxTokens: Math.min(deployment.maxTokens, tenant?.max_tokens ?? Infinity),
     roots: tenant?.roots,
-    validation: tenant?.validation ?? 'lenient',
-    hidden: tenant?.hidden ?? NOTHING_HIDDEN,
+    validation: tenant?.validation ?? DEFAULT_RULES.validation,
+    hidden: tenant?.hidden ?? DEFAULT_RULES.hidden,
   };
 }
 

@@ -2,7 +2,9 @@ import { SkillError } from '../../core/errors.ts';
 import type { BundleId } from '../../core/ids.ts';
 import { ARCHIVE_LIMITS } from '../../core/limits.ts';
 import type { Manifest } from '../../core/manifest/manifest.ts';
+import { checkAllowedMode } from '../../operations/allowed-mode.ts';
 import { readRevision } from '../../operations/read-revision.ts';
+import { shownRevision } from '../../operations/shown-revision.ts';
 import { memoryTree } from '../../sources/skill-tree.ts';
 import type { CurrentBundle } from '../../sources/manifest-cache.ts';
 import type { TenantAccess } from '../../tenancy/tenant-access.ts';
@@ -23,10 +25,12 @@ export const listBundlesRoute: TenantRoute = {
   scope: 'catalog:read',
   summary: "The tenant's own bundles, each with its current revision and findings",
   async handle(context, access) {
-    const bundles = [...(await access.bundles()).values()];
-    const states = bundles.flatMap(({ manifest }) => [manifest.bundle, manifest.generation, manifest.digest]);
-    return sendJsonWithEtag(context, etagOf('bundles', ...states), () => ({
-      bundles: bundles.map(({ manifest }) => summary(manifest)),
+    const manifests = [...(await access.bundles()).values()].map(({ manifest }) => manifest);
+    const states = manifests.flatMap(({ bundle, generation, digest }) => [bundle, generation, digest]);
+    const shown = manifests.map((manifest) => shownRevision(access, manifest));
+    const view = shown.every((one, index) => one === manifests[index]) ? [] : [policyVersion(access)];
+    return sendJsonWithEtag(context, etagOf('bundles', ...view, ...states), () => ({
+      bundles: shown.map(summary),
     }));
   },
 };
@@ -37,8 +41,13 @@ export const bundleRoute: TenantRoute = {
   scope: 'catalog:read',
   summary: 'One bundle: current revision, skills and findings',
   async handle(context, access) {
-    const { manifest } = await existing(access, bundleParameter(context));
-    return sendJsonWithEtag(context, bundleEtag(manifest), () => ({
+    const { manifest: whole } = await existing(access, bundleParameter(context));
+    const manifest = shownRevision(access, whole);
+    const etag =
+      manifest === whole
+        ? bundleEtag(whole)
+        : etagOf('shown', policyVersion(access), whole.generation, whole.digest);
+    return sendJsonWithEtag(context, etag, () => ({
       ...summary(manifest),
       skills: manifest.skills.map(({ name, directory, digest, file_count, total_bytes }) => ({
         name,
@@ -77,7 +86,13 @@ export const bundleRevisionRoute: TenantRoute = {
     const known = /^[1-9]\d{0,8}$/.test(number) && Number(number) <= manifest.latest_revision;
     const revision = known ? await readRevision(access.objects, manifest.bundle, Number(number)) : undefined;
     if (revision === undefined) throw new SkillError('not_found');
-    return sendJsonWithEtag(context, etagOf('revision', revision.revision, revision.digest), () => revision);
+    const shown = shownRevision(access, revision);
+    const view = shown === revision ? [] : [policyVersion(access)];
+    return sendJsonWithEtag(
+      context,
+      etagOf('revision', ...view, revision.revision, revision.digest),
+      () => shown,
+    );
   },
 };
 
@@ -89,6 +104,7 @@ export const publishBundleRoute: TenantRoute = {
   async handle(context, access) {
     const bundle = bundleParameter(context);
     const query = readQuery(context, PUBLISH_QUERY);
+    checkAllowedMode(access, query.mode);
     const precondition = preconditionOf(context);
     // Publishing is rare, and brings archives and YAML along: a cold start does without.
     const { readArchive } = await import('../../archives/read-archive.ts');
@@ -129,6 +145,9 @@ export const rollbackBundleRoute: TenantRoute = {
     return sendJson(context, summary(manifest));
   },
 };
+
+/** Part of the ETag of what a policy leaves something out of. */
+const policyVersion = (access: TenantAccess): string => `policy${access.decided?.version ?? 0}`;
 
 async function existing(access: TenantAccess, bundle: BundleId): Promise<CurrentBundle> {
   const found = await access.bundle(bundle);

@@ -1,5 +1,7 @@
 import type { Activation } from '../../core/activation/activation.ts';
 import { locationOf } from '../../core/catalog/catalog.ts';
+import { sourceOf } from '../../operations/activated.ts';
+import type { TenantAccess } from '../../tenancy/tenant-access.ts';
 import { existingName, pathParameter, sessionParameter } from '../parameters.ts';
 import { sendJson, sendNothing } from '../respond.ts';
 import type { TenantRoute } from '../route.ts';
@@ -11,7 +13,7 @@ export const listActivationsRoute: TenantRoute = {
   summary: 'Skills that are active in a session',
   async handle(context, access) {
     const activations = await access.activations.list(sessionParameter(context));
-    return sendJson(context, { activations: activations.map(summary) });
+    return sendJson(context, { activations: activations.map((one) => summary(access, one)) });
   },
 };
 
@@ -40,7 +42,7 @@ export const releaseSessionRoute: TenantRoute = {
   },
 };
 
-function summary(activation: Activation): object {
+function summary(access: TenantAccess, activation: Activation): object {
   return {
     name: activation.skill,
     session_id: activation.session_id,
@@ -50,5 +52,7 @@ function summary(activation: Activation): object {
     skill_digest: activation.skill_digest,
     activated_at: activation.activated_at,
     expires_at: new Date(activation.expires_at * 1000).toISOString(),
+    // False once it was withdrawn or the policy does not allow it any more: release it.
+    available: sourceOf(access, activation) !== undefined,
   };
 }

@@ -3,6 +3,7 @@ import type { BundleId, Digest, UploadId } from '../../core/ids.ts';
 import { isUploadId } from '../../core/ids.ts';
 import { uploadKey } from '../../core/manifest/object-keys.ts';
 import type { UploadBegun, UploadEnded } from '../../core/manifest/upload-record.ts';
+import { checkAllowedMode } from '../../operations/allowed-mode.ts';
 import type { PublishOutcome } from '../../operations/publish-bundle.ts';
 import { readUploadBegun, readUploadEnded } from '../../operations/upload-records.ts';
 import type { TenantAccess } from '../../tenancy/tenant-access.ts';
@@ -35,6 +36,7 @@ export const beginUploadRoute: TenantRoute = {
   async handle(context, access) {
     const bundle = bundleParameter(context);
     const body = await readJson(context, BEGIN_BODY);
+    checkAllowedMode(access, body.mode);
     const precondition = preconditionOf(context);
     const { beginUpload } = await import('../../operations/begin-upload.ts');
     const { begun, put, ended } = await beginUpload(access.objects, access.transfers, {

@@ -26,10 +26,11 @@ afterEach(() => {
 });
 
 const run = (...args: string[]) => skillbucket(args, { SKILLBUCKET_TABLE: LOCAL_TABLE });
-const authenticate = (key: string, nowMs = Date.now()) =>
-  apiKeyAuthenticator(dynamoCredentialStore(local.table), { freshnessSeconds: 0, nowMs: () => nowMs })(
-    `Bearer ${key}`,
-  );
+const authenticate = async (key: string, nowMs = Date.now()) => {
+  const clock = { freshnessSeconds: 0, nowMs: () => nowMs };
+  const { principal } = await apiKeyAuthenticator(dynamoCredentialStore(local.table), clock)(`Bearer ${key}`);
+  return principal;
+};
 
 describe('tenants create, keys create', () => {
   test('a tenant, then a key of it that works, with its scopes and its expiry', async () => {

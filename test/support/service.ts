@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Hono } from 'hono';
 import { composeService } from '../../src/compose.ts';
+import { tenantId } from '../../src/core/ids.ts';
 import { DEFAULT_RESOURCE_POLICY, DEFAULT_TOKEN_LIMIT } from '../../src/core/limits.ts';
 import type { ResourcePolicy } from '../../src/core/limits.ts';
 import type { AppEnv } from '../../src/http/route.ts';
@@ -20,7 +21,7 @@ import type { Table } from '../../src/storage/table.ts';
 import { issueKey } from '../../src/tenancy/api-keys.ts';
 import type { Scope } from '../../src/tenancy/credential-store.ts';
 import { dynamoCredentialStore } from '../../src/tenancy/credential-store.ts';
-import { newTenantId } from '../../src/tenancy/reserved-tenants.ts';
+import { OPERATOR } from '../../src/tenancy/reserved-tenants.ts';
 import type { ObjectCounts, TableCounts } from './counting.ts';
 import { countingObjects, countingTable } from './counting.ts';
 
@@ -133,8 +134,8 @@ export async function startService(
     now,
     anotherProcess: compose,
     idle: bucket.idle,
-    async issue(tenant, scopes = ALL_SCOPES) {
-      const id = newTenantId(tenant);
+    async issue(tenant, scopes = tenant === OPERATOR ? ['admin'] : ALL_SCOPES) {
+      const id = tenantId(tenant);
       if ((await credentials.findTenant(id)) === undefined) {
         await credentials.createTenant({ id, name: tenant, status: 'active', created_at: 0 });
       }

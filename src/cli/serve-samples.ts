@@ -12,6 +12,7 @@ import { serveUntilStopped } from './serving.ts';
 export interface SampleDeployment {
   readonly app: Hono<AppEnv>;
   readonly tenants: LocalFile['tenants'];
+  readonly operator: LocalFile['operator'];
   /** Where keys and address are written. */
   readonly localFile: string;
   /** Whether `skillbucket publish` must be told where it is. */
@@ -23,7 +24,11 @@ export interface SampleDeployment {
 export async function serveSamples(deployment: SampleDeployment, config: Config, io: Io): Promise<void> {
   try {
     await serveUntilStopped(deployment.app, config, io, async (url) => {
-      await writeLocalFile(deployment.localFile, { url, tenants: deployment.tenants });
+      await writeLocalFile(deployment.localFile, {
+        url,
+        tenants: deployment.tenants,
+        operator: deployment.operator,
+      });
       io.out(welcome(io, url, deployment));
     });
   } finally {
@@ -31,7 +36,11 @@ export async function serveSamples(deployment: SampleDeployment, config: Config,
   }
 }
 
-function welcome(io: Io, url: string, { tenants, localFile, isElsewhere }: SampleDeployment): string {
+function welcome(
+  io: Io,
+  url: string,
+  { tenants, operator, localFile, isElsewhere }: SampleDeployment,
+): string {
   const [first, second] = tenants;
   const command = (text: string) => `    ${styled(io, 'cyan', text)}\n`;
   const auth = `-H "Authorization: Bearer ${first?.api_key ?? ''}"`;
@@ -40,6 +49,7 @@ function welcome(io: Io, url: string, { tenants, localFile, isElsewhere }: Sampl
   return [
     `\n  ${styled(io, 'bold', 'Skillbucket')} is ready at ${styled(io, 'bold', url)}\n\n`,
     ...tenants.map((tenant) => `  tenant ${tenant.id.padEnd(8)} key ${tenant.api_key}\n`),
+    `  operator        key ${operator?.api_key ?? ''}\n`,
     `  (also in ${shown.startsWith('..') ? localFile : shown})\n\n`,
     '  Try it from another terminal:\n\n',
     `  1. What an agent's system prompt gets:\n`,

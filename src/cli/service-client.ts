@@ -7,7 +7,7 @@ import * as z from '../core/zod.ts';
 export interface ServiceClient {
   /** @throws SkillError as the service refused; unavailable when it cannot be reached */
   request<Schema extends z.core.$ZodType>(
-    method: 'GET' | 'POST',
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     path: string,
     schema: Schema,
     body?: unknown,
@@ -23,11 +23,16 @@ const problemSchema = z.object({
 /** Longer than the service itself may take. */
 const TIMEOUT_MILLISECONDS = 90_000;
 
-export function serviceClient(options: { readonly url: string; readonly key: string }): ServiceClient {
+export function serviceClient(options: {
+  readonly url: string;
+  readonly key: string;
+  /** In place of the network. */
+  readonly fetch?: (url: string, init: RequestInit) => Response | Promise<Response>;
+}): ServiceClient {
   const base = options.url.replace(/\/+$/, '');
   return {
     async request(method, path, schema, body) {
-      const response = await reach(`${base}${path}`, {
+      const response = await reach(options.fetch ?? fetch, `${base}${path}`, {
         method,
         headers: {
           authorization: `Bearer ${options.key}`,
@@ -46,9 +51,13 @@ export function serviceClient(options: { readonly url: string; readonly key: str
   };
 }
 
-async function reach(url: string, init: RequestInit): Promise<Response> {
+async function reach(
+  send: (url: string, init: RequestInit) => Response | Promise<Response>,
+  url: string,
+  init: RequestInit,
+): Promise<Response> {
   try {
-    return await fetch(url, init);
+    return await send(url, init);
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     throw new SkillError('unavailable', { detail: `${new URL(url).origin} cannot be reached.`, cause });

@@ -22,6 +22,7 @@ import { startLocalTable } from './local-table.ts';
 export interface Embedded {
   readonly app: Hono<AppEnv>;
   readonly tenants: LocalFile['tenants'];
+  readonly operator: LocalFile['operator'];
   readonly localFile: string;
   close(): Promise<void>;
 }
@@ -44,7 +45,7 @@ export async function startEmbedded(config: Config, logger: Logger): Promise<Emb
   const local = await openTable(paths.table);
   try {
     const now = () => new Date();
-    const tenants = await seed({
+    const { tenants, operator } = await seed({
       objects,
       credentials: dynamoCredentialStore(local.table),
       samplesDir: path.join(packageRoot(), 'samples'),
@@ -72,7 +73,7 @@ export async function startEmbedded(config: Config, logger: Logger): Promise<Emb
       await idle();
       await local.close();
     };
-    return { app, tenants, localFile: paths.localFile, close };
+    return { app, tenants, operator, localFile: paths.localFile, close };
   } catch (error) {
     await local.close();
     throw error;

@@ -23,15 +23,19 @@ export async function startSamplesOnAws(
   config: Config & { readonly bucket: string; readonly table: string },
   logger: Logger,
   localFile: string,
-): Promise<{ readonly app: Hono<AppEnv>; readonly tenants: LocalFile['tenants'] }> {
+): Promise<{
+  readonly app: Hono<AppEnv>;
+  readonly tenants: LocalFile['tenants'];
+  readonly operator: LocalFile['operator'];
+}> {
   const client = new DynamoDBClient({});
   await createTable(client, config.table);
-  const tenants = await seed({
+  const { tenants, operator } = await seed({
     objects: s3Store(config.bucket, config),
     credentials: dynamoCredentialStore(dynamoTable(client, { table: config.table })),
     samplesDir: path.join(packageRoot(), 'samples'),
     localFile,
     now: () => new Date(),
   });
-  return { app: await composeAws(config, logger), tenants };
+  return { app: await composeAws(config, logger), tenants, operator };
 }

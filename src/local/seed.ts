@@ -4,12 +4,13 @@ import path from 'node:path';
 import { SkillError } from '../core/errors.ts';
 import { bundleId } from '../core/ids.ts';
 import type { TenantId } from '../core/ids.ts';
+import { existingTenant } from '../operations/existing-tenant.ts';
 import { publishBundle } from '../operations/publish-bundle.ts';
 import { directoryTree } from '../sources/directory-tree.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { issueKey, readKey } from '../tenancy/api-keys.ts';
 import type { CredentialStore, Scope } from '../tenancy/credential-store.ts';
-import { newTenantId } from '../tenancy/reserved-tenants.ts';
+import { newTenantId, OPERATOR } from '../tenancy/reserved-tenants.ts';
 import { tenantStore } from '../tenancy/tenant-store.ts';
 import * as z from '../core/zod.ts';
 
@@ -17,6 +18,8 @@ import * as z from '../core/zod.ts';
 export const localFileSchema = z.object({
   url: z.string(),
   tenants: z.array(z.object({ id: z.string(), api_key: z.string() })),
+  /** Who administrates; absent in files of older versions. */
+  operator: z.optional(z.object({ api_key: z.string() })),
 });
 export type LocalFile = z.infer<typeof localFileSchema>;
 
@@ -44,10 +47,15 @@ export async function seed(parts: {
   readonly samplesDir: string;
   readonly localFile: string;
   readonly now: () => Date;
-}): Promise<LocalFile['tenants']> {
-  const known = (await readLocalFile(parts.localFile))?.tenants ?? [];
+}): Promise<Required<Pick<LocalFile, 'tenants' | 'operator'>>> {
+  const before = await readLocalFile(parts.localFile);
+  const known = before?.tenants ?? [];
   const created = Math.floor(parts.now().getTime() / 1000);
   const tenants: LocalFile['tenants'] = [];
+  const keyFor = async (tenant: TenantId, kept: string | undefined, scopes: readonly Scope[]) =>
+    kept !== undefined && (await isGood(parts.credentials, kept))
+      ? kept
+      : newKey(parts.credentials, tenant, scopes, created);
   for (const sample of SAMPLE_TENANTS) {
     const tenant = newTenantId(sample.id);
     if ((await parts.credentials.findTenant(tenant)) === undefined) {
@@ -59,14 +67,11 @@ export async function seed(parts: {
       });
     }
     const kept = known.find((one) => one.id === sample.id)?.api_key;
-    const api_key =
-      kept !== undefined && (await isGood(parts.credentials, kept))
-        ? kept
-        : await newKey(parts.credentials, tenant, created);
-    tenants.push({ id: sample.id, api_key });
+    tenants.push({ id: sample.id, api_key: await keyFor(tenant, kept, SAMPLE_SCOPES) });
     await seedBundle(parts, tenant, sample.bundle);
   }
-  return tenants;
+  await existingTenant(parts.credentials, OPERATOR, parts.now);
+  return { tenants, operator: { api_key: await keyFor(OPERATOR, before?.operator?.api_key, ['admin']) } };
 }
 
 async function isGood(credentials: CredentialStore, key: string): Promise<boolean> {
@@ -74,12 +79,17 @@ async function isGood(credentials: CredentialStore, key: string): Promise<boolea
   return read !== undefined && (await credentials.findKey(read.secretHash)) !== undefined;
 }
 
-async function newKey(credentials: CredentialStore, tenant: TenantId, created: number): Promise<string> {
+async function newKey(
+  credentials: CredentialStore,
+  tenant: TenantId,
+  scopes: readonly Scope[],
+  created: number,
+): Promise<string> {
   const issued = issueKey();
   await credentials.saveKey(issued.secretHash, {
     id: issued.id,
     tenant,
-    scopes: [...SAMPLE_SCOPES],
+    scopes: [...scopes],
     created_at: created,
   });
   return issued.key;

@@ -16,7 +16,7 @@ export async function createTenant(
   const record: TenantRecord = { id, name: input.name ?? id, status: 'active', created_at };
   if (await credentials.createTenant(record)) return record;
   throw new SkillError('invalid_request', {
-    detail: `There is, or was, a tenant "${id}".`,
+    detail: `There is already, or was, a tenant "${id}".`,
     kind: 'conflict',
   });
 }

@@ -78,7 +78,7 @@ describe('tenants create, keys create', () => {
     [['tenants', 'create', 'Not Valid'], 1, 'Tenant id'],
     [['tenants', 'create', 'builtin'], 1, 'reserved'],
     [['tenants', 'create'], 2, 'ID is missing'],
-    [['tenants', 'delete', 'x'], 2, 'create'],
+    [['tenants', 'rename', 'x'], 2, 'create'],
     [['keys', 'create', '--tenant', 'nobody'], 1, 'no tenant "nobody"'],
     [['keys', 'create'], 2, '--tenant ID is missing'],
     [['keys', 'create', '--tenant', 'twice', '--scopes', 'root'], 2, 'no scope "root"'],

@@ -1,74 +1,106 @@
-import { SkillError } from '../../core/errors.ts';
-import { tenantId } from '../../core/ids.ts';
-import { issueKey } from '../../tenancy/api-keys.ts';
 import type { Scope } from '../../tenancy/credential-store.ts';
 import { SCOPES } from '../../tenancy/credential-store.ts';
+import { OPERATOR } from '../../tenancy/reserved-tenants.ts';
+import { ADMINISTRATION_HELP, ADMINISTRATION_OPTIONS, administration } from '../administration.ts';
 import type { Command } from '../io.ts';
 import { UsageError } from '../io.ts';
-import { operatorCredentials } from '../operator-table.ts';
 import { readOptions } from '../options.ts';
+import * as z from '../../core/zod.ts';
 
 /** What an agent needs; publishing is for people and pipelines. */
 const DEFAULT_SCOPES: readonly Scope[] = ['catalog:read', 'skills:load'];
-const DAY_SECONDS = 24 * 60 * 60;
+const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
+
+const keySchema = z.looseObject({
+  id: z.string(),
+  scopes: z.array(z.string()),
+  label: z.optional(z.string()),
+  created_at: z.string(),
+  expires_at: z.optional(z.string()),
+  revoked_at: z.optional(z.string()),
+  last_used_at: z.optional(z.string()),
+});
+type Key = z.infer<typeof keySchema>;
 
 export const keysCommand: Command = {
   name: 'keys',
-  summary: 'Issue an API key of a tenant of a deployment on AWS',
-  help: `Usage: skillbucket keys create --tenant ID [--scopes LIST] [--days N]
-                              [--outputs FILE] [--json]
+  summary: 'Issue, list and revoke the API keys of a tenant',
+  help: `Usage: skillbucket keys create --tenant ID [--scopes LIST] [--days N] [--label TEXT]
+       skillbucket keys list --tenant ID
+       skillbucket keys revoke KEY_ID --tenant ID
 
-Issues a key and prints it, this once: only a hash of it is stored. For
-operators: it writes to the deployment's table with the AWS credentials of the
-environment.
+For operators of a deployment. A key is printed this once: only a hash of it is
+stored. Revoking holds within the freshness window (5 s).
 
-  --tenant ID      whose key
+  --tenant ID      whose keys; \`${OPERATOR}\` for keys that administrate, \`shared\` for
+                   keys that publish what can be shared
   --scopes LIST    with commas between, of ${SCOPES.slice(0, 3).join(', ')},
-                   ${SCOPES.slice(3).join(', ')} (default: ${DEFAULT_SCOPES.join(',')})
+                   ${SCOPES.slice(3).join(', ')} (default: ${DEFAULT_SCOPES.join(',')}; for
+                   \`${OPERATOR}\` admin)
   --days N         it expires after so many days (default: it does not)
-  --outputs FILE   what \`cdk deploy --outputs-file FILE\` wrote (or SKILLBUCKET_TABLE)
-  --json           for a program
+  --label TEXT     what it is for
+${ADMINISTRATION_HELP}
 
-Exit code: 0 issued, 1 refused (no such tenant), 2 could not run.
+Exit code: 0 done, 1 refused (no such tenant or key), 2 could not run.
 
 Example: skillbucket keys create --tenant acme --scopes bundles:write,catalog:read`,
 
   async run(args, io) {
     const { values, positionals } = readOptions(args, {
+      ...ADMINISTRATION_OPTIONS,
       tenant: { type: 'string' },
       scopes: { type: 'string' },
       days: { type: 'string' },
-      outputs: { type: 'string' },
-      json: { type: 'boolean' },
+      label: { type: 'string' },
     });
-    if (positionals.length !== 1 || positionals[0] !== 'create') {
-      throw new UsageError('The one thing to do here is `create`.');
+    const [verb, ...words] = positionals;
+    if (verb !== 'create' && verb !== 'list' && verb !== 'revoke') {
+      throw new UsageError('Say what to do: create, list or revoke.');
     }
-    if (values.tenant === undefined) throw new UsageError('--tenant ID is missing.');
-    const tenant = tenantId(values.tenant);
-    const scopes = scopesOf(values.scopes);
-    const created = Math.floor(Date.now() / 1000);
-    const expires = expiryOf(values.days, created);
-    const credentials = await operatorCredentials(io, values.outputs);
-    if ((await credentials.findTenant(tenant)) === undefined) {
-      throw new SkillError('not_found', {
-        detail: `There is no tenant "${tenant}". Create it first: skillbucket tenants create ${tenant}`,
-      });
+    const { tenant } = values;
+    if (tenant === undefined) throw new UsageError('--tenant ID is missing.');
+    const [id] = words;
+    if (words.length !== (verb === 'revoke' ? 1 : 0)) {
+      throw new UsageError(verb === 'revoke' ? 'Say which key: its id.' : `\`${verb}\` takes options only.`);
     }
-    const { id, key, secretHash } = issueKey();
-    await credentials.saveKey(secretHash, { id, tenant, scopes, created_at: created, ...expires });
-    if (values.json === true) {
-      io.out(`${JSON.stringify({ id, tenant, scopes, ...expires, key }, null, 2)}\n`);
+    const place = `/v1/admin/tenants/${encodeURIComponent(tenant)}/keys`;
+    const body =
+      verb === 'create'
+        ? { scopes: scopesOf(values.scopes, tenant), ...labelOf(values.label), ...expiryOf(values.days) }
+        : {};
+    const service = await administration(io, values);
+    const print = (json: unknown, text: string) => {
+      io.out(values.json === true ? `${JSON.stringify(json, null, 2)}\n` : text);
+    };
+    if (verb === 'list') {
+      const answer = await service.request('GET', place, z.object({ keys: z.array(keySchema) }));
+      print(answer, answer.keys.map(row).join(''));
+    } else if (verb === 'revoke') {
+      const key = await service.request('DELETE', `${place}/${encodeURIComponent(id ?? '')}`, keySchema);
+      print(key, `Revoked key ${key.id} of ${tenant}\n`);
     } else {
-      io.out(`${key}\n`);
-      io.err(`Key ${id} of ${tenant} with ${scopes.join(', ')}. It is not shown again.\n`);
+      const issued = await service.request('POST', place, z.extend(keySchema, { key: z.string() }), body);
+      print(issued, `${issued.key}\n`);
+      if (values.json !== true) {
+        io.err(`Key ${issued.id} of ${tenant} with ${issued.scopes.join(', ')}. It is not shown again.\n`);
+      }
     }
     return 0;
   },
 };
 
-function scopesOf(given: string | undefined): Scope[] {
-  if (given === undefined) return [...DEFAULT_SCOPES];
+const row = (key: Key): string => {
+  const state =
+    key.revoked_at === undefined ? `expires ${key.expires_at?.slice(0, 10) ?? 'never'}` : 'revoked';
+  const used = `last used ${key.last_used_at?.slice(0, 16) ?? 'never'}`;
+  return (
+    `${key.id}  ${state.padEnd(18)} ${used.padEnd(26)} ${key.scopes.join(',')}  ${key.label ?? ''}`.trimEnd() +
+    '\n'
+  );
+};
+
+function scopesOf(given: string | undefined, tenant: string): readonly Scope[] {
+  if (given === undefined) return tenant === OPERATOR ? ['admin'] : DEFAULT_SCOPES;
   const names = given.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !SCOPES.includes(name as Scope));
   if (unknown !== undefined) {
@@ -77,8 +109,10 @@ function scopesOf(given: string | undefined): Scope[] {
   return SCOPES.filter((scope) => names.includes(scope));
 }
 
-function expiryOf(days: string | undefined, created: number): { expires_at?: number } {
+const labelOf = (label: string | undefined): object => (label === undefined ? {} : { label });
+
+function expiryOf(days: string | undefined): object {
   if (days === undefined) return {};
   if (!/^[1-9]\d{0,3}$/.test(days)) throw new UsageError('--days takes a whole number from 1 to 9999.');
-  return { expires_at: created + Number(days) * DAY_SECONDS };
+  return { expires_at: new Date(Date.now() + Number(days) * DAY_MILLISECONDS).toISOString() };
 }

@@ -29,10 +29,12 @@ export const DELIVERED: Readonly<Record<string, string>> = {
 
 /** Promised in part: named in tests already, delivered by later work. */
 export const PARTIAL: Readonly<Record<string, string>> = {
-  J3: 'Trust is explicit and its absence rejects every root; standard discovery is to come',
+  D7: 'Tenants, keys, policies and shared bundles, administered from outside; JWTs, limits and records are to come',
+  J3: 'Trust is explicit: a policy records who trusted which root and when, and what is not trusted is left out; standard discovery is to come',
   J11: 'Only what was listed may be loaded; provider listings are to come',
   J13: 'Binary by policy and signatures for files; the provider half is to come',
   J14: 'Content parts, exact bytes and signed redirects for files; the provider half is to come',
   J22: 'The prompt index; body rendering is to come',
+  J25: 'allowed-tools is advisory in the service; filterTools is to come',
   N11: 'Descriptions are data in the prompt; the library half is to come',
 };

@@ -66,9 +66,8 @@ export async function beginUpload(
       kind: 'precondition',
     });
   }
-  const generation = current?.generation ?? 0;
   for (let attempt = 0; ; attempt += 1) {
-    const begun = await declare(objects, input, generation, attempt);
+    const begun = await declare(objects, input, current, attempt);
     if (input.now().getTime() - Date.parse(begun.begun_at) > RESUMABLE_MILLISECONDS) continue;
     const ended = await readUploadEnded(objects, input.bundle, begun.upload);
     if (ended !== undefined && 'refused' in ended.result) continue;
@@ -88,15 +87,19 @@ export async function beginUpload(
 async function declare(
   objects: ObjectStore,
   input: BeginUploadInput,
-  generation: number,
+  current: Manifest | undefined,
   attempt: number,
 ): Promise<UploadBegun> {
   const conditional = input.precondition !== undefined;
+  const generation = current?.generation ?? 0;
+  const asOf = current?.as_of;
   const upload = uploadId([
     input.sha256,
     input.size,
     input.mode,
     generation,
+    // Begun again after somebody else's act, it comes after that act.
+    asOf ?? '',
     conditional,
     attempt < NUMBERED_ATTEMPTS ? attempt : randomUUID(),
   ]);
@@ -108,6 +111,7 @@ async function declare(
     sha256: input.sha256,
     mode: input.mode,
     generation,
+    ...(asOf === undefined ? {} : { as_of: asOf }),
     conditional,
     begun_at: input.now().toISOString(),
     begun_by: input.begunBy,

@@ -3,7 +3,7 @@ import type { Finding } from '../core/errors.ts';
 import type { ValidationMode } from '../core/format/skill-document.ts';
 import type { BundleId, Digest, UploadId } from '../core/ids.ts';
 import type { BundleContent } from '../core/manifest/build.ts';
-import { advanceManifest, buildRevision, contentDigest } from '../core/manifest/build.ts';
+import { advanceManifest, buildRevision, contentDigest, wasPublished } from '../core/manifest/build.ts';
 import type { BundleIndex, Manifest, Revision } from '../core/manifest/manifest.ts';
 import { bundleIndexSchema, manifestSchema, skillFilesSchema } from '../core/manifest/manifest.ts';
 import {
@@ -32,7 +32,13 @@ export interface PublishInput {
   readonly precondition?: (current: Manifest | undefined) => boolean;
   readonly onProgress?: (progress: Progress) => void;
   /** The upload whose archive this is: published once, however often it is tried, and never over what was begun later. */
-  readonly upload?: { readonly id: UploadId; readonly begunAt: string; readonly generation: number };
+  readonly upload?: {
+    readonly id: UploadId;
+    readonly begunAt: string;
+    /** The bundle's state when it was begun. */
+    readonly generation: number;
+    readonly asOf: string | undefined;
+  };
   readonly now: () => Date;
 }
 
@@ -58,8 +64,8 @@ const ATTEMPTS = 50;
 /**
  * Publishes a tree as a bundle's next revision, atomically (D5): files first under their digests, then the revision,
  * then the announcement in the index, last the manifest by compare-and-swap. A crash at any point leaves the old state
- * served, and running it again converges. A lost race is read again and applied again. Unchanged content writes
- * nothing and makes no revision.
+ * served, and running it again converges. A lost race is read again and applied again. Unchanged content makes
+ * no revision and no generation: only the time is noted, so that what was begun before does not come over it.
  *
  * @param objects bound to the tenant
  * @throws SkillError with findings (nothing changed), revision_conflict when the precondition fails, or when the
@@ -88,22 +94,26 @@ export async function publishBundle(objects: ObjectStore, input: PublishInput): 
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     if (current?.manifest.digest === summary.digest) {
       const { revision, generation } = current.manifest;
-      return { ...summary, outcome: 'unchanged', revision, generation };
-    }
-    const published = {
-      at: input.now().toISOString(),
-      by: input.publishedBy,
-      ...(input.upload === undefined ? {} : { asOf: input.upload.begunAt, upload: input.upload.id }),
-    };
-    const revision = await putRevision(objects, content, current?.manifest, published);
-    const manifest = advanceManifest(current?.manifest, revision, published);
-    if (await swapManifest(objects, manifest, current?.etag)) {
-      return {
-        ...summary,
-        outcome: 'published',
-        revision: revision.revision,
-        generation: manifest.generation,
+      const asOf = input.upload?.begunAt ?? input.now().toISOString();
+      if (await confirm(objects, current, asOf)) {
+        return { ...summary, outcome: 'unchanged', revision, generation };
+      }
+    } else {
+      const published = {
+        at: input.now().toISOString(),
+        by: input.publishedBy,
+        ...(input.upload === undefined ? {} : { asOf: input.upload.begunAt, upload: input.upload.id }),
       };
+      const revision = await putRevision(objects, content, current?.manifest, published);
+      const manifest = advanceManifest(current?.manifest, revision, published);
+      if (await swapManifest(objects, manifest, current?.etag)) {
+        return {
+          ...summary,
+          outcome: 'published',
+          revision: revision.revision,
+          generation: manifest.generation,
+        };
+      }
     }
     current = await readManifest(objects, input.bundle);
     const twin = await publishedByUpload(objects, input, current?.manifest);
@@ -141,8 +151,8 @@ async function publishedByUpload(
 /** Events come in any order: what was begun earlier must not replace what was begun later. */
 function checkOrder(input: PublishInput, current: Manifest | undefined): void {
   if (input.upload === undefined || current === undefined) return;
-  // Clocks differ by a little; a generation cannot.
-  if (current.generation === input.upload.generation) return;
+  // Clocks differ by a little; a state that is still the same cannot.
+  if (current.generation === input.upload.generation && current.as_of === input.upload.asOf) return;
   const asOf = current.as_of ?? current.published_at;
   if (Date.parse(input.upload.begunAt) >= Date.parse(asOf)) return;
   throw new SkillError('revision_conflict', {
@@ -169,18 +179,32 @@ export async function rollbackBundle(objects: ObjectStore, input: RollbackInput)
     if (current === undefined)
       throw new SkillError('not_found', { detail: `There is no bundle "${input.bundle}".` });
     checkPrecondition(input, current);
-    if (current.manifest.revision === input.revision) return current.manifest;
+    const at = input.now().toISOString();
+    if (current.manifest.revision === input.revision) {
+      if (await confirm(objects, current, at)) return current.manifest;
+      continue;
+    }
     const revision = await readRevision(objects, input.bundle, input.revision);
-    if (revision === undefined || input.revision > current.manifest.latest_revision) {
+    if (revision === undefined || !wasPublished(current.manifest, input.revision)) {
       throw new SkillError('not_found', {
         detail: `Bundle "${input.bundle}" has no revision ${input.revision}.`,
       });
     }
-    const published = { at: input.now().toISOString(), by: input.publishedBy };
+    const published = { at, by: input.publishedBy };
     const manifest = advanceManifest(current.manifest, revision, published);
     if (await swapManifest(objects, manifest, current.etag)) return manifest;
   }
   throw new SkillError('unavailable', { detail: `Too many publishers of ${input.bundle} at once.` });
+}
+
+/**
+ * Somebody wanted what is served already: it counts from now, for the order of uploads (checkOrder). Readers need not
+ * know, so nothing is announced. False when the race is lost.
+ */
+async function confirm(objects: ObjectStore, { manifest, etag }: Current, asOf: string): Promise<boolean> {
+  if (Date.parse(asOf) <= Date.parse(manifest.as_of ?? manifest.published_at)) return true;
+  const confirmed = jsonBytes({ ...manifest, as_of: asOf });
+  return (await objects.put(manifestKey(manifest.bundle), confirmed, { matches: etag })) !== 'stale';
 }
 
 function checkPrecondition(
@@ -194,11 +218,13 @@ function checkPrecondition(
   });
 }
 
+interface Current {
+  readonly manifest: Manifest;
+  readonly etag: string;
+}
+
 /** A bundle's manifest as it is now, not as a cache knows it. */
-export async function readManifest(
-  objects: ObjectStore,
-  bundle: BundleId,
-): Promise<{ manifest: Manifest; etag: string } | undefined> {
+export async function readManifest(objects: ObjectStore, bundle: BundleId): Promise<Current | undefined> {
   const found = await objects.get(manifestKey(bundle));
   if (found === undefined || found === 'unmodified') return undefined;
   return { manifest: manifestSchema.parse(parseJson(found.bytes)), etag: found.etag };

@@ -58,7 +58,7 @@ async function resultOf(
       tree: async () => memoryTree(await readArchive(await archiveOf(objects, begun), ARCHIVE_LIMITS)),
       mode,
       publishedBy: begun.begun_by,
-      upload: { id: begun.upload, begunAt: begun.begun_at, generation },
+      upload: { id: begun.upload, begunAt: begun.begun_at, generation, asOf: begun.as_of },
       ...(conditional ? { precondition: isGeneration(generation) } : {}),
       now,
     });

@@ -37,7 +37,7 @@ describe('PUT /v1/bundles/{b}', () => {
   test.each([
     ['zip', zipOf],
     ['tar.gz', tarGzOf],
-  ])('publishes a %s: 201, then 200 unchanged without a write', async (_, pack) => {
+  ])('publishes a %s: 201, then 200 unchanged, which just notes the time', async (_, pack) => {
     const acme = await tenant();
     const first = await acme.put('/v1/bundles/main', pack(one()));
     expect(first.status).toBe(201);
@@ -48,6 +48,7 @@ describe('PUT /v1/bundles/{b}', () => {
       skills: 1,
       findings: [],
     });
+    const before = await acme.get('/v1/bundles/main');
     service.counts.reset();
     const again = await acme.put('/v1/bundles/main', pack(one()));
     expect(again.status).toBe(200);
@@ -56,7 +57,36 @@ describe('PUT /v1/bundles/{b}', () => {
       revision: 1,
       uploaded: { files: 0, bytes: 0 },
     });
-    expect(service.counts.objects.put).toBe(0);
+    // The order of uploads needs it; readers see the same revision and generation.
+    expect(service.counts.objects.put).toBe(1);
+    service.advance(6);
+    const after = await acme.get('/v1/bundles/main');
+    expect(after.headers.get('etag')).toBe(before.headers.get('etag'));
+  });
+
+  test('a revision that was refused at the last moment never was', async () => {
+    const acme = await tenant();
+    await acme.put('/v1/bundles/main', zipOf(one()));
+    const etag = (await acme.get('/v1/bundles/main')).headers.get('etag') ?? '';
+    const racers = await Promise.all(
+      ['a', 'b', 'c', 'd'].map((text) =>
+        acme.put('/v1/bundles/main', zipOf({ ...one(), 'demo/a.md': text }), { 'if-match': etag }),
+      ),
+    );
+    expect(racers.map(({ status }) => status).sort()).toEqual([201, 412, 412, 412]);
+    const last = await acme.put('/v1/bundles/main', zipOf({ ...one(), 'demo/a.md': 'last' }));
+    const { revision } = (await json(last)) as { revision: number };
+    service.advance(6);
+    const { revisions } = (await json(await acme.get('/v1/bundles/main/revisions'))) as {
+      revisions: { revision: number }[];
+    };
+    const published = revisions.map((one) => one.revision);
+    expect(published).toHaveLength(3);
+    for (let number = 1; number <= revision; number += 1) {
+      const shown = published.includes(number) ? 200 : 404;
+      expect((await acme.get(`/v1/bundles/main/revisions/${number}`)).status).toBe(shown);
+      expect((await acme.post('/v1/bundles/main/rollback', { revision: number })).status).toBe(shown);
+    }
   });
 
   test('uploads only what is new', async () => {

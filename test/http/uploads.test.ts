@@ -123,7 +123,7 @@ describe('[D5] uploads: begin, put, complete', () => {
     expect((await acme.get('/v1/bundles/main')).status).toBe(404);
   });
 
-  test('goes on where it stopped: the same upload is found, arrived or not, and a finished one tells its outcome', async () => {
+  test('goes on where it stopped: the same upload is found, arrived or not', async () => {
     const acme = await tenant();
     const archive = demo('resumed');
     const first = await begin(acme, archive);
@@ -140,7 +140,7 @@ describe('[D5] uploads: begin, put, complete', () => {
     const unchanged = await complete(acme, fourth.upload_id);
     expect(unchanged.status).toBe(200);
     expect(await json(unchanged)).toMatchObject({ outcome: 'unchanged', revision: 1 });
-    expect(await begin(acme, archive)).toMatchObject({ status: 200, state: 'unchanged' });
+    expect(await stateOf(acme, fourth.upload_id)).toMatchObject({ state: 'unchanged' });
   });
 
   test('an upload that waited for days is not gone on with', async () => {
@@ -195,6 +195,30 @@ describe('[D5] uploads: begin, put, complete', () => {
     await acme.post('/v1/bundles/main/rollback', { revision: 1 });
     expect((await complete(acme, fourth.upload_id)).status).toBe(409);
     expect(await served(acme)).toBe('newer');
+  });
+
+  test('nor what was wanted after it, also when that changed nothing', async () => {
+    const acme = await tenant();
+    await acme.put('/v1/bundles/main', demo('wanted'));
+    const confirm: readonly (() => Promise<unknown>)[] = [
+      () => acme.put('/v1/bundles/main', demo('wanted')),
+      () => acme.post('/v1/bundles/main/rollback', { revision: 1 }),
+      async () => complete(acme, (await send(acme, direct, demo('wanted'))).upload_id),
+    ];
+    for (const [index, again] of confirm.entries()) {
+      service.advance(1);
+      const older = await send(acme, direct, demo(`older ${index}`));
+      service.advance(1);
+      await again();
+      const late = await complete(acme, older.upload_id);
+      expect([late.status, (await json(late))['code']]).toEqual([409, 'revision_conflict']);
+      expect(await served(acme)).toBe('wanted');
+    }
+    // Begun again, it is the latest that somebody wants.
+    service.advance(1);
+    const retried = await send(acme, direct, demo('older 0'));
+    expect((await complete(acme, retried.upload_id)).status).toBe(201);
+    expect(await served(acme)).toBe('older 0');
   });
 
   test('begun in turn and completed in turn, both are published', async () => {

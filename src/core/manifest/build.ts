@@ -130,3 +130,15 @@ export function advanceManifest(
     history,
   };
 }
+
+/**
+ * Whether a revision was ever the bundle's current one. A publisher that was refused at the last moment leaves one that
+ * was not; beyond the history that is not known any more, and such a revision counts as published.
+ */
+export function wasPublished(manifest: Manifest, revision: number): boolean {
+  if (revision > manifest.latest_revision) return false;
+  if (manifest.history.some((one) => one.revision === revision)) return true;
+  return (
+    manifest.history.length === MAX_REVISION_HISTORY && revision < (manifest.history.at(-1)?.revision ?? 0)
+  );
+}

@@ -17,6 +17,8 @@ export const uploadBegunSchema = z.strictObject({
   mode: modeSchema,
   /** The bundle's generation at that time; 0: there was no such bundle. */
   generation: count,
+  /** Since when the bundle had what it had then, as its manifest said. */
+  as_of: z.exactOptional(z.string()),
   /** Whether that state is the only one that it may replace. */
   conditional: z.boolean(),
   begun_at: z.string(),

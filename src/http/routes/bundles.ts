@@ -3,6 +3,7 @@ import type { BundleId } from '../../core/ids.ts';
 import { ARCHIVE_LIMITS } from '../../core/limits.ts';
 import type { Manifest } from '../../core/manifest/manifest.ts';
 import { checkAllowedMode } from '../../operations/allowed-mode.ts';
+import { wasPublished } from '../../core/manifest/build.ts';
 import { readRevision } from '../../operations/read-revision.ts';
 import { shownRevision } from '../../operations/shown-revision.ts';
 import { memoryTree } from '../../sources/skill-tree.ts';
@@ -83,7 +84,7 @@ export const bundleRevisionRoute: TenantRoute = {
   async handle(context, access) {
     const { manifest } = await existing(access, bundleParameter(context));
     const number = pathParameter(context, 'revision');
-    const known = /^[1-9]\d{0,8}$/.test(number) && Number(number) <= manifest.latest_revision;
+    const known = /^[1-9]\d{0,8}$/.test(number) && wasPublished(manifest, Number(number));
     const revision = known ? await readRevision(access.objects, manifest.bundle, Number(number)) : undefined;
     if (revision === undefined) throw new SkillError('not_found');
     const shown = shownRevision(access, revision);

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import pMap from 'p-map';
 import { sha256 } from '../core/digests.ts';
 import type { Finding } from '../core/errors.ts';
@@ -50,7 +51,10 @@ export async function indexTree(tree: SkillTree, options: IndexOptions): Promise
   if (plan.skills.length === 0)
     findings.push(finding('error', 'no_skills_found', 'There is no SKILL.md in it.'));
 
-  const parsed = await pMap(plan.skills, (skill) => parsePlanned(skill, byPath, mode), {
+  // Parsing is work for the processor alone: after each skill everybody else in this process has their turn.
+  let turns: Promise<unknown> = Promise.resolve();
+  const turn = () => (turns = turns.then(() => setImmediate()));
+  const parsed = await pMap(plan.skills, (skill) => parsePlanned(skill, byPath, mode, turn), {
     concurrency: SKILLS_AT_ONCE,
   });
   findings.push(...parsed.flatMap((one) => one.findings));
@@ -118,9 +122,11 @@ async function parsePlanned(
   skill: SkillPlan,
   byPath: ReadonlyMap<string, TreeFile>,
   mode: ValidationMode,
+  turn: () => Promise<unknown>,
 ): Promise<ParsedPlan> {
   const path = inTree(skill, skill.skillMd);
   const bytes = await fileAt(byPath, path).read();
+  await turn();
   const file = { path, fileName: skill.skillMd, directory: skill.directoryName, bytes };
   const { metadata, findings } = parseSkill(file, mode);
   return { skill, metadata, findings, digest: sha256(bytes) };

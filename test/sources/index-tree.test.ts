@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { SkillError } from '../../src/core/errors.ts';
 import type { Finding } from '../../src/core/errors.ts';
@@ -112,4 +113,20 @@ describe('A whole tree', () => {
     ]);
     expect(JSON.stringify(skills)).not.toContain('BODY');
   });
+});
+
+test('others have their turn after every skill that is parsed', async () => {
+  const names = Array.from({ length: 40 }, (_, number) => `skill-${number}`);
+  let turns = 0;
+  const state = { isDone: false };
+  const others = (async () => {
+    while (!state.isDone) {
+      await setImmediate();
+      turns += 1;
+    }
+  })();
+  await index(Object.fromEntries(names.map((name) => [`${name}/SKILL.md`, skillMd(name)])), 'strict');
+  state.isDone = true;
+  await others;
+  expect(turns).toBeGreaterThanOrEqual(names.length);
 });

@@ -1,7 +1,7 @@
 import type { Finding } from '../errors.ts';
 import { finding } from '../errors.ts';
 import type { BlockPlace } from './yaml-fields.ts';
-import { isTooNested, readYamlFields } from './yaml-fields.ts';
+import { isTooStructured, readYamlFields } from './yaml-fields.ts';
 
 /** A top-level `key: value` line with an unquoted value; block scalars and quoted values need no repair. */
 const ENTRY = /^([A-Za-z0-9_][A-Za-z0-9_.-]*):[ \t]+([^\s|>"'#].*?)[ \t\r]*$/;
@@ -25,7 +25,7 @@ export interface Repaired {
  * still name the right one. Undefined when nothing needed it.
  */
 export function quoteUnreadableValues(block: string, place: BlockPlace): Repaired | undefined {
-  if (isTooNested(block)) return undefined;
+  if (isTooStructured(block)) return undefined;
   const entries = groupEntries(block);
   if (entries.length > MAX_ENTRIES) return undefined;
   const findings: Finding[] = [];

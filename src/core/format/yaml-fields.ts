@@ -44,8 +44,9 @@ export function readYamlFields(block: string, place: BlockPlace): readonly Field
       },
     );
   }
-  if (isTooNested(block)) {
-    return finding('error', 'invalid_yaml', `More than ${MAX_NESTING_SIGNS} lists and mappings.`, at(1));
+  if (isTooStructured(block)) {
+    const message = `More than ${MAX_STRUCTURE_SIGNS} signs of lists, mappings, tags and anchors.`;
+    return finding('error', 'invalid_yaml', message, at(1));
   }
   const lines = new LineCounter();
   const document = compose(block, lines);
@@ -95,13 +96,13 @@ function compose(block: string, lineCounter: LineCounter): Document.Parsed | und
   }
 }
 
-/** What opens a list or a mapping, wherever it stands: real frontmatter has a handful. */
-const NESTING_SIGNS = /[[{]|[-?][ \t]/g;
-/** The parser's time grows with the square of the nesting. */
-const MAX_NESTING_SIGNS = 1_000;
+/** What makes a list, a mapping, a tag, an anchor or an alias, wherever it stands: real frontmatter has a handful. */
+const STRUCTURE_SIGNS = /[[\]{}]|[-?][ \t]|(?<=\s)[!&*]/g;
+/** The parser recurses into them, and takes a hundred times as long for each as for a letter. */
+const MAX_STRUCTURE_SIGNS = 1_000;
 
-export function isTooNested(block: string): boolean {
-  return (block.match(NESTING_SIGNS)?.length ?? 0) > MAX_NESTING_SIGNS;
+export function isTooStructured(block: string): boolean {
+  return (block.match(STRUCTURE_SIGNS)?.length ?? 0) > MAX_STRUCTURE_SIGNS;
 }
 
 function problemText(problem: { readonly code: string; readonly message: string }): string {

@@ -177,7 +177,11 @@ describe('What would keep a parser busy', () => {
     ['braces', '{a: '.repeat(10_000) + '}'.repeat(10_000)],
     ['lists on a line', `\n  ${'- '.repeat(20_000)}x`],
     ['keys on a line', `\n  ${'? '.repeat(20_000)}x`],
-  ])('deep nesting of %s is refused', (_, text) => {
+    ['tags', '! '.repeat(20_000)],
+    ['anchors', '&a '.repeat(20_000)],
+    ['aliases', '*a '.repeat(20_000)],
+    ['closing brackets', '] '.repeat(20_000)],
+  ])('a flood of %s is refused', (_, text) => {
     expectRow(demoWith(`metadata: ${text}`), both('error invalid_yaml 2'));
   });
 

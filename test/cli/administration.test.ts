@@ -34,7 +34,7 @@ const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
     };
   },
   async 'by table and AWS credentials'() {
-    const local = await startLocalTable();
+    const local = await startLocalTable({ accessKeyId: 'test' });
     vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', local.endpoint);
     vi.stubEnv('AWS_REGION', 'us-east-1');
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'test');

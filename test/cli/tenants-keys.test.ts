@@ -12,7 +12,7 @@ const folder = temporaryFolders();
 let local: LocalTable;
 
 beforeAll(async () => {
-  local = await startLocalTable();
+  local = await startLocalTable({ accessKeyId: 'test' });
 });
 afterAll(() => local.close());
 beforeEach(() => {

@@ -25,7 +25,7 @@ describe.skipIf(endpoint === '')(
     let invoke: Invoke;
 
     beforeAll(async () => {
-      local = await startLocalTable();
+      local = await startLocalTable({ accessKeyId: 'test' });
       const bucket = `skillbucket-test-${randomUUID()}`;
       for (const [name, value] of Object.entries({
         AWS_ENDPOINT_URL_S3: endpoint,

@@ -141,7 +141,7 @@ describe('[D2] the API function in a process of its own', () => {
   let key: string;
 
   beforeAll(async () => {
-    local = await startLocalTable();
+    local = await startLocalTable({ accessKeyId: 'test' });
     const objects = memoryObjectStore();
     bucket = await servingReads(objects);
     const tenant = newTenantId('acme');

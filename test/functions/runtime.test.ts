@@ -39,7 +39,7 @@ describe.skipIf(!isHere)("[D2] the API function as it is deployed, under Lambda'
   let key: string;
 
   beforeAll(async () => {
-    local = await startLocalTable();
+    local = await startLocalTable({ accessKeyId: 'test' });
     folder = await mkdtemp(path.join(os.tmpdir(), 'skillbucket-function-'));
     const script = path.join(packageRoot(), 'scripts', 'bundle-functions.mjs');
     await promisify(execFile)(process.execPath, [script, '--out', folder]);

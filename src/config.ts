@@ -64,19 +64,24 @@ const schema = z.object({
   SKILLBUCKET_LOG_LEVEL: oneOf(['debug', 'info', 'warn', 'error', 'silent'], 'info'),
 });
 
+/** A variable that is not valid: named, its value not quoted. */
+export class SettingError extends Error {
+  override readonly name = 'SettingError';
+}
+
 /**
  * The only reader of the environment.
  *
- * @throws SkillError invalid_request naming the variable
+ * @throws SettingError naming the variable
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = schema.safeParse(set);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    throw new SkillError('invalid_request', {
-      detail: `Environment variable ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not valid'}.`,
-    });
+    throw new SettingError(
+      `Environment variable ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not valid'}.`,
+    );
   }
   const env = parsed.data;
   return {
@@ -91,7 +96,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     s3PathStyle: env.SKILLBUCKET_S3_PATH_STYLE === 'true',
     freshnessSeconds: env.SKILLBUCKET_FRESHNESS_SECONDS,
     sessionTtlSeconds: env.SKILLBUCKET_SESSION_TTL_SECONDS,
-    maxTokens: tokenLimit(env.SKILLBUCKET_MAX_TOKENS, 'SKILLBUCKET_MAX_TOKENS'),
+    maxTokens: maxTokensOf(env.SKILLBUCKET_MAX_TOKENS),
     resources: {
       ...DEFAULT_RESOURCE_POLICY,
       binary: env.SKILLBUCKET_BINARY,
@@ -100,4 +105,13 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     },
     logLevel: env.SKILLBUCKET_LOG_LEVEL,
   };
+}
+
+function maxTokensOf(value: number): number {
+  try {
+    return tokenLimit(value, 'SKILLBUCKET_MAX_TOKENS');
+  } catch (error) {
+    if (error instanceof SkillError) throw new SettingError(error.message);
+    throw error;
+  }
 }

@@ -1,6 +1,7 @@
 import { findingSchema } from '../core/manifest/manifest.ts';
 import type { ErrorCode, ErrorKind } from '../core/errors.ts';
 import { ERRORS, SkillError } from '../core/errors.ts';
+import { serviceKey, serviceUrl } from './endpoint.ts';
 import * as z from '../core/zod.ts';
 
 /** A service, as the command talks to it: JSON in and out, refusals as they were told. */
@@ -23,19 +24,21 @@ const problemSchema = z.object({
 /** Longer than the service itself may take. */
 const TIMEOUT_MILLISECONDS = 90_000;
 
+/** @throws UsageError when URL or key cannot be right; nothing was sent then */
 export function serviceClient(options: {
   readonly url: string;
   readonly key: string;
   /** In place of the network. */
   readonly fetch?: (url: string, init: RequestInit) => Response | Promise<Response>;
 }): ServiceClient {
-  const base = options.url.replace(/\/+$/, '');
+  const base = serviceUrl(options.url);
+  const key = serviceKey(options.key);
   return {
     async request(method, path, schema, body) {
       const response = await reach(options.fetch ?? fetch, `${base}${path}`, {
         method,
         headers: {
-          authorization: `Bearer ${options.key}`,
+          authorization: `Bearer ${key}`,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),

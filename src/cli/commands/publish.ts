@@ -138,9 +138,10 @@ async function publishThere(
     throw new UsageError('--tenant has no place with a URL: the key names the tenant.');
   }
   if (key === undefined) throw new UsageError('--key KEY or SKILLBUCKET_KEY is missing.');
+  const client = serviceClient({ url, key });
   warnOfPlainHttp(io, url);
   const progress = progressLine(io, 'Uploading', megabytes);
-  const { outcome, sent } = await publishRemote(serviceClient({ url, key }), {
+  const { outcome, sent } = await publishRemote(client, {
     ...request,
     onProgress: (state) => {
       progress.update(state);
@@ -177,12 +178,7 @@ async function urlOf(values: Options, config: Config): Promise<string | undefine
   if (values.url !== undefined && values.outputs !== undefined) {
     throw new UsageError('Give --url or --outputs, not both.');
   }
-  if (values.url !== undefined) {
-    if (!/^https?:\/\/[^/]/.test(values.url) || !URL.canParse(values.url)) {
-      throw new UsageError(`${values.url} is not an http(s) URL.`);
-    }
-    return values.url;
-  }
+  if (values.url !== undefined) return values.url;
   if (values.outputs !== undefined) return (await readOutputs(values.outputs)).Url;
   return values['data-dir'] === undefined ? config.url : undefined;
 }

@@ -6,6 +6,7 @@ import {
   FRESHNESS_SECONDS,
   MAX_PUBLISHED_FILE_BYTES,
   SESSION_TTL_SECONDS,
+  TIMEOUT_SECONDS,
 } from './core/limits.ts';
 import type { ResourcePolicy } from './core/limits.ts';
 import type { LogLevel } from './log.ts';
@@ -21,6 +22,8 @@ export interface Config {
   /** The service that `publish` talks to, and the key for it. */
   readonly url: string | undefined;
   readonly key: string | undefined;
+  /** How long the command waits for one answer of a service. */
+  readonly timeoutSeconds: number;
   /** Set both for S3 and DynamoDB instead of the embedded deployment. */
   readonly bucket: string | undefined;
   readonly table: string | undefined;
@@ -51,6 +54,7 @@ const schema = z.object({
   SKILLBUCKET_DATA_DIR: z._default(named, '.skillbucket'),
   SKILLBUCKET_URL: z.optional(z.url({ protocol: /^https?$/ })),
   SKILLBUCKET_KEY: z.optional(named),
+  SKILLBUCKET_TIMEOUT_SECONDS: positive(3_600, TIMEOUT_SECONDS),
   SKILLBUCKET_BUCKET: z.optional(named),
   SKILLBUCKET_TABLE: z.optional(named),
   SKILLBUCKET_S3_CHECKSUMS: oneOf(['when_supported', 'when_required'], 'when_supported'),
@@ -90,6 +94,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     dataDir: env.SKILLBUCKET_DATA_DIR,
     url: env.SKILLBUCKET_URL,
     key: env.SKILLBUCKET_KEY,
+    timeoutSeconds: env.SKILLBUCKET_TIMEOUT_SECONDS,
     bucket: env.SKILLBUCKET_BUCKET,
     table: env.SKILLBUCKET_TABLE,
     s3Checksums: env.SKILLBUCKET_S3_CHECKSUMS,

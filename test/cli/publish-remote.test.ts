@@ -87,7 +87,8 @@ describe('[D5] publish --url', () => {
     const source = await folder(GOOD);
     interfere = (request, response) => {
       if (!(request.url ?? '').endsWith('/complete')) return false;
-      response.writeHead(401, { 'content-type': 'application/json' }).end('{}');
+      const problem = { code: 'unauthenticated', detail: 'no' };
+      response.writeHead(401, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem));
       return true;
     };
     expect((await publish(source)).code).toBe(1);

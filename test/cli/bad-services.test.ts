@@ -136,7 +136,10 @@ describe('publish: a step that died is tried again, and told', () => {
   test('an answer that dies once', async () => {
     let died = false;
     answer = (request, response) => {
-      if (died) { untilPut('', () => undefined)(request, response); return; }
+      if (died) {
+        untilPut('', () => undefined)(request, response);
+        return;
+      }
       died = true;
       response.writeHead(200, { 'content-length': '100' }).write('{', () => response.destroy());
     };

@@ -204,6 +204,39 @@ describe('[D5] publish --url', () => {
     expect(seen).toEqual([]);
   });
 
+  test.each(['by URL', 'here, dry'])(
+    '[D5] a file that is written while it is packed is named, and nothing is published (%s)',
+    async (way) => {
+      const busy = 'demo/z.md';
+      const source = await folder({
+        ...GOOD,
+        ...Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`demo/f/${index}.md`, 'x'])),
+        [busy]: 'old',
+      });
+      const done = new AbortController();
+      const writing = (async () => {
+        for (let round = 0; !done.signal.aborted; round += 1)
+          await writeFile(path.join(source, busy), String(round % 10).repeat(100_000));
+      })();
+      const data = await folder();
+      const ran = await (
+        way === 'here, dry'
+          ? skillbucket(['publish', source, '--bundle', 'team', '--data-dir', data, '--dry-run', '--json'])
+          : publish(source)
+      ).finally(() => {
+        done.abort();
+      });
+      await writing;
+      expect(ran.code).toBe(1);
+      expect(JSON.parse(ran.out)).toMatchObject({
+        outcome: 'refused',
+        code: 'skill_changed',
+        findings: [{ file: busy, fix: expect.stringContaining('Try again') as string }],
+      });
+      expect(seen).toEqual([]);
+    },
+  );
+
   test('a write-only key can publish', async () => {
     key = await service.issue(`tenant-${tenants}`, ['bundles:write']);
     expect(JSON.parse((await publish(await folder(GOOD))).out)).toMatchObject({ outcome: 'published' });

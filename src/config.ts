@@ -6,6 +6,7 @@ import {
   FRESHNESS_SECONDS,
   MAX_PUBLISHED_FILE_BYTES,
   SESSION_TTL_SECONDS,
+  TIMEOUT_SECONDS,
 } from './core/limits.ts';
 import type { ResourcePolicy } from './core/limits.ts';
 import type { LogLevel } from './log.ts';
@@ -21,6 +22,8 @@ export interface Config {
   /** The service that `publish` talks to, and the key for it. */
   readonly url: string | undefined;
   readonly key: string | undefined;
+  /** How long the command waits for one answer of a service. */
+  readonly timeoutSeconds: number;
   /** Set both for S3 and DynamoDB instead of the embedded deployment. */
   readonly bucket: string | undefined;
   readonly table: string | undefined;
@@ -51,6 +54,7 @@ const schema = z.object({
   SKILLBUCKET_DATA_DIR: z._default(named, '.skillbucket'),
   SKILLBUCKET_URL: z.optional(z.url({ protocol: /^https?$/ })),
   SKILLBUCKET_KEY: z.optional(named),
+  SKILLBUCKET_TIMEOUT_SECONDS: positive(3_600, TIMEOUT_SECONDS),
   SKILLBUCKET_BUCKET: z.optional(named),
   SKILLBUCKET_TABLE: z.optional(named),
   SKILLBUCKET_S3_CHECKSUMS: oneOf(['when_supported', 'when_required'], 'when_supported'),
@@ -64,19 +68,24 @@ const schema = z.object({
   SKILLBUCKET_LOG_LEVEL: oneOf(['debug', 'info', 'warn', 'error', 'silent'], 'info'),
 });
 
+/** A variable that is not valid: named, its value not quoted. */
+export class SettingError extends Error {
+  override readonly name = 'SettingError';
+}
+
 /**
  * The only reader of the environment.
  *
- * @throws SkillError invalid_request naming the variable
+ * @throws SettingError naming the variable
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = schema.safeParse(set);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    throw new SkillError('invalid_request', {
-      detail: `Environment variable ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not valid'}.`,
-    });
+    throw new SettingError(
+      `Environment variable ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not valid'}.`,
+    );
   }
   const env = parsed.data;
   return {
@@ -85,13 +94,14 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     dataDir: env.SKILLBUCKET_DATA_DIR,
     url: env.SKILLBUCKET_URL,
     key: env.SKILLBUCKET_KEY,
+    timeoutSeconds: env.SKILLBUCKET_TIMEOUT_SECONDS,
     bucket: env.SKILLBUCKET_BUCKET,
     table: env.SKILLBUCKET_TABLE,
     s3Checksums: env.SKILLBUCKET_S3_CHECKSUMS,
     s3PathStyle: env.SKILLBUCKET_S3_PATH_STYLE === 'true',
     freshnessSeconds: env.SKILLBUCKET_FRESHNESS_SECONDS,
     sessionTtlSeconds: env.SKILLBUCKET_SESSION_TTL_SECONDS,
-    maxTokens: tokenLimit(env.SKILLBUCKET_MAX_TOKENS, 'SKILLBUCKET_MAX_TOKENS'),
+    maxTokens: maxTokensOf(env.SKILLBUCKET_MAX_TOKENS),
     resources: {
       ...DEFAULT_RESOURCE_POLICY,
       binary: env.SKILLBUCKET_BINARY,
@@ -100,4 +110,13 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     },
     logLevel: env.SKILLBUCKET_LOG_LEVEL,
   };
+}
+
+function maxTokensOf(value: number): number {
+  try {
+    return tokenLimit(value, 'SKILLBUCKET_MAX_TOKENS');
+  } catch (error) {
+    if (error instanceof SkillError) throw new SettingError(error.message);
+    throw error;
+  }
 }

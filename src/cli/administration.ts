@@ -6,6 +6,8 @@ import { readLocalFile } from '../local/seed.ts';
 import type { Io } from './io.ts';
 import { UsageError } from './io.ts';
 import { readOutputs } from './outputs.ts';
+import type { Patience } from './patience.ts';
+import { patienceOf } from './print.ts';
 import type { ServiceClient } from './service-client.ts';
 import { serviceClient } from './service-client.ts';
 
@@ -34,23 +36,30 @@ export async function administration(
   options: { readonly url?: string; readonly key?: string; readonly outputs?: string },
 ): Promise<ServiceClient> {
   const config = readConfig(io.env);
+  const patience = patienceOf(config, io);
   if (options.url !== undefined && options.outputs !== undefined) {
     throw new UsageError('Give --url or --outputs, not both.');
   }
   if (options.outputs !== undefined) {
     const { TableName, BucketName, Region } = await readOutputs(options.outputs);
-    return inProcess(composeOperator(config, { table: TableName, bucket: BucketName, region: Region }));
+    return inProcess(
+      composeOperator(config, { table: TableName, bucket: BucketName, region: Region }),
+      patience,
+    );
   }
   const url = options.url ?? config.url;
   if (url !== undefined) {
     const key = options.key ?? config.key;
     if (key === undefined)
       throw new UsageError("--key KEY or SKILLBUCKET_KEY is missing: an operator's key.");
-    return serviceClient({ url, key });
+    return serviceClient({ url, key, patience });
   }
   const { table, bucket } = config;
   if (table !== undefined) {
-    return inProcess(composeOperator(config, { table, ...(bucket === undefined ? {} : { bucket }) }));
+    return inProcess(
+      composeOperator(config, { table, ...(bucket === undefined ? {} : { bucket }) }),
+      patience,
+    );
   }
   const local = await readLocalFile(localPaths(path.resolve(config.dataDir)).localFile);
   if (local?.operator === undefined) {
@@ -58,9 +67,14 @@ export async function administration(
       'Say which deployment: --url URL with a key, or --outputs FILE (of `cdk deploy --outputs-file`), or SKILLBUCKET_TABLE; or run `skillbucket serve` here.',
     );
   }
-  return serviceClient({ url: local.url, key: local.operator.api_key });
+  return serviceClient({ url: local.url, key: local.operator.api_key, patience });
 }
 
-function inProcess(app: ReturnType<typeof composeOperator>): ServiceClient {
-  return serviceClient({ url: 'http://operator', key: 'none', fetch: (url, init) => app.request(url, init) });
+function inProcess(app: ReturnType<typeof composeOperator>, patience: Patience): ServiceClient {
+  return serviceClient({
+    url: 'http://operator',
+    key: 'none',
+    patience,
+    fetch: (url, init) => app.request(url, init),
+  });
 }

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { packageRoot } from '../package-root.ts';
 import type { Io } from './io.ts';
 import { run } from './run.ts';
+import { standardOutput } from './standard-output.ts';
 
 /** Resolves at the first request to stop; the second one ends the process at once. */
 function stopped(): Promise<void> {
@@ -19,20 +20,19 @@ function stopped(): Promise<void> {
   });
 }
 
-// `skillbucket list | head` closes our output early; that is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0);
-  throw error;
-});
-
+const output = standardOutput(process.stdout, process.stderr);
 const io: Io = {
   env: process.env,
-  out: (text) => process.stdout.write(text),
-  err: (text) => process.stderr.write(text),
+  out: output.out,
+  err: output.err,
   interactive: process.stderr.isTTY && process.stdout.isTTY,
   stopped,
 };
 const { version } = JSON.parse(readFileSync(path.join(packageRoot(), 'package.json'), 'utf8')) as {
   version: string;
 };
-process.exitCode = await run(process.argv.slice(2), io, version);
+const code = await run(process.argv.slice(2), io, version);
+// Asked at the very end: a write may fail after it was taken.
+process.once('exit', () => {
+  process.exitCode = output.failed ? 2 : code;
+});

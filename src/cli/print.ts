@@ -1,7 +1,9 @@
 import { styleText } from 'node:util';
 import type { Finding, Severity } from '../core/errors.ts';
 import type { Progress } from '../sources/index-tree.ts';
+import type { Config } from '../config.ts';
 import type { Io } from './io.ts';
+import type { Patience } from './patience.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -71,6 +73,16 @@ export function progressLine(
     },
     end() {
       if (shown) io.err('\r\u001b[K');
+    },
+  };
+}
+
+/** How long this call waits, telling of it on a line of its own. */
+export function patienceOf(config: Config, io: Io): Patience {
+  return {
+    seconds: config.timeoutSeconds,
+    note: (text) => {
+      io.err(`${io.interactive ? '\r\u001b[K' : ''}${text}\n`);
     },
   };
 }

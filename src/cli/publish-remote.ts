@@ -7,6 +7,8 @@ import { digestSchema, findingSchema } from '../core/manifest/manifest.ts';
 import { packTree } from '../operations/pack-tree.ts';
 import type { PublishOutcome } from '../operations/publish-bundle.ts';
 import type { SkillTree } from '../sources/skill-tree.ts';
+import type { Patience } from './patience.ts';
+import { FinalError } from './patience.ts';
 import { putArchive } from './put-archive.ts';
 import type { ServiceClient } from './service-client.ts';
 import * as z from '../core/zod.ts';
@@ -40,6 +42,7 @@ export interface RemoteInput {
   readonly tree: SkillTree;
   readonly mode: ValidationMode;
   readonly dryRun: boolean;
+  readonly patience: Patience;
   readonly onProgress: (progress: { readonly done: number; readonly total: number }) => void;
 }
 
@@ -54,9 +57,9 @@ export async function publishRemote(
   service: ServiceClient,
   input: RemoteInput,
 ): Promise<{ readonly outcome: PublishOutcome; readonly sent: number }> {
-  const { bundle, mode } = input;
+  const { bundle, mode, patience } = input;
   const packed = await packTree(input.tree, { bundle, mode });
-  const current = await currentState(service, bundle);
+  const current = await currentState(service, bundle, patience);
   const { skills } = packed.content;
   const local = {
     bundle,
@@ -76,19 +79,22 @@ export async function publishRemote(
   const body = { size: packed.archive.length, sha256: sha256(packed.archive), mode };
   const begin = () => service.request('POST', `/v1/bundles/${bundle}/uploads`, ticketSchema, body);
   let sent = 0;
-  const ticket = await tried(async () => {
+  const ticket = await tried(patience, async () => {
     // Begun anew at each try: it finds the same upload, and a URL that has not expired.
     const begun = await begin();
     if (begun.url === undefined) return begun;
-    await putArchive(begun.url, begun.headers ?? {}, packed.archive, (done) => {
-      input.onProgress({ done, total: packed.archive.length });
+    await putArchive(begun.url, begun.headers ?? {}, packed.archive, {
+      patience,
+      onProgress: (done) => {
+        input.onProgress({ done, total: packed.archive.length });
+      },
     });
     sent = packed.archive.length;
     return begun;
   });
   const published =
     ticket.outcome ??
-    (await tried(() =>
+    (await tried(patience, () =>
       service.request('POST', `/v1/bundles/${bundle}/uploads/${ticket.upload_id}/complete`, outcomeSchema, {
         sha256: body.sha256,
       }),
@@ -100,9 +106,10 @@ export async function publishRemote(
 async function currentState(
   service: ServiceClient,
   bundle: BundleId,
+  patience: Patience,
 ): Promise<z.infer<typeof bundleSchema> | undefined> {
   try {
-    return await tried(() => service.request('GET', `/v1/bundles/${bundle}`, bundleSchema));
+    return await tried(patience, () => service.request('GET', `/v1/bundles/${bundle}`, bundleSchema));
   } catch (error) {
     // A key that may only write cannot ask; then the service finds out by itself.
     if (error instanceof SkillError && (error.kind === 'not_found' || error.code === 'forbidden'))
@@ -111,14 +118,18 @@ async function currentState(
   }
 }
 
-/** Every step is safe to repeat, so what is not answered is asked again. */
-async function tried<Result>(step: () => Promise<Result>): Promise<Result> {
+/** Every step is safe to repeat, so what broke off is asked again. */
+async function tried<Result>({ note }: Patience, step: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await step();
     } catch (error) {
-      const again = error instanceof SkillError && (error.kind === 'unavailable' || error.kind === 'limited');
+      const again =
+        error instanceof SkillError &&
+        !(error instanceof FinalError) &&
+        (error.kind === 'unavailable' || error.kind === 'limited');
       if (!again || attempt === TRIES) throw error;
+      note(`${error.message} Trying again (${attempt + 1} of ${TRIES}).`);
       await pause(PAUSE_MILLISECONDS * 2 ** (attempt - 1));
     }
   }

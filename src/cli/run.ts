@@ -1,3 +1,4 @@
+import { SettingError } from '../config.ts';
 import type { ErrorKind } from '../core/errors.ts';
 import { SkillError } from '../core/errors.ts';
 import { indexCommand } from './commands/index-folder.ts';
@@ -11,6 +12,7 @@ import { validateCommand } from './commands/validate.ts';
 import type { Command, ExitCode, Io } from './io.ts';
 import { UsageError } from './io.ts';
 import { printFindings, styled } from './print.ts';
+import { redactor } from './redact.ts';
 
 const COMMANDS: readonly Command[] = [
   listCommand,
@@ -41,8 +43,15 @@ const EXIT: Readonly<Record<ErrorKind, ExitCode>> = {
 };
 
 /** The command line as a function of arguments and a terminal. */
-export async function run(argv: readonly string[], io: Io, version: string): Promise<ExitCode> {
+export async function run(argv: readonly string[], terminal: Io, version: string): Promise<ExitCode> {
   const [name, ...args] = argv;
+  const redact = redactor(argv, terminal.env);
+  const io: Io = {
+    ...terminal,
+    err: (text) => {
+      terminal.err(redact(text));
+    },
+  };
   if (name === undefined || name === '--help' || name === '-h') {
     io.out(overview(io));
     return 0;
@@ -58,13 +67,22 @@ export async function run(argv: readonly string[], io: Io, version: string): Pro
   try {
     return await command.run(args, io);
   } catch (error) {
-    return explain(error, command, args, io);
+    return explain(error, command, args, {
+      ...io,
+      out: (text) => {
+        io.out(redact(text));
+      },
+    });
   }
 }
 
 function explain(error: unknown, command: Command, args: readonly string[], io: Io): ExitCode {
   if (error instanceof UsageError) {
     io.err(`${styled(io, 'red', error.message)}\n\n${command.help}\n`);
+    return 2;
+  }
+  if (error instanceof SettingError) {
+    io.err(`${styled(io, 'red', error.message)}\n`);
     return 2;
   }
   if (error instanceof SkillError) {

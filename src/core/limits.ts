@@ -104,3 +104,6 @@ export const MAX_REVISION_HISTORY = 200;
 
 /** Session ids, agent ids and request ids are the caller's own words. */
 export const MAX_SESSION_ID_CHARACTERS = 256;
+
+/** How long the command waits for one answer: longer than the service itself may take. */
+export const TIMEOUT_SECONDS = 90;

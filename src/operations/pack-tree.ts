@@ -5,11 +5,12 @@ import type { ValidationMode } from '../core/format/skill-document.ts';
 import type { BundleId, Digest } from '../core/ids.ts';
 import { ARCHIVE_LIMITS } from '../core/limits.ts';
 import type { BundleContent } from '../core/manifest/build.ts';
+import type { SkillEntry } from '../core/manifest/manifest.ts';
 import { contentDigest } from '../core/manifest/build.ts';
 import { planTree } from '../core/manifest/plan.ts';
 import { indexTree } from '../sources/index-tree.ts';
 import type { SkillTree, TreeFile } from '../sources/skill-tree.ts';
-import { memoryTree } from '../sources/skill-tree.ts';
+import { changedMeanwhile, memoryTree } from '../sources/skill-tree.ts';
 
 export interface PackedTree {
   readonly archive: Uint8Array;
@@ -30,13 +31,14 @@ export async function packTree(
   tree: SkillTree,
   options: { readonly bundle: BundleId; readonly mode: ValidationMode },
 ): Promise<PackedTree> {
-  const { findings } = await indexTree(tree, options);
+  const { skills, findings } = await indexTree(tree, options);
   const chosen = chosenFiles(tree, options.mode);
   checkSizes(chosen.map(({ file }) => file));
   const files = [];
   for (const { path, file } of chosen) files.push({ path, mode: file.mode, bytes: await file.read() });
   // Indexed again as the service will see it: the names of directories count.
   const content = await indexTree(memoryTree(files), options);
+  checkUnchanged(skills, content.skills);
   const archive = await packTarGz(files);
   if (archive.length > ARCHIVE_LIMITS.maxPackedBytes)
     throw tooLarge(
@@ -62,6 +64,17 @@ function chosenFiles(
       return file === undefined ? [] : [{ path: folder === undefined ? own : `${folder}/${own}`, file }];
     }),
   );
+}
+
+/** The state of a file tells most changes; its content tells the rest. */
+function checkUnchanged(validated: readonly SkillEntry[], packed: readonly SkillEntry[]): void {
+  for (const skill of packed) {
+    const before = validated.find((one) => one.name === skill.name);
+    if (before?.digest === skill.digest) continue;
+    const known = new Map(before?.files?.map((file) => [file.path, file.digest]));
+    const file = skill.files?.find((one) => known.get(one.path) !== one.digest);
+    throw changedMeanwhile(`${skill.directory}/${(file ?? skill.skill_md).path}`);
+  }
 }
 
 function checkSizes(files: readonly TreeFile[]): void {

@@ -7,8 +7,9 @@ import { show } from '../core/ids.ts';
 import type { ValidationMode } from '../core/format/rules.ts';
 import { MAX_PUBLISH_DIRECTORIES, MAX_PUBLISHED_FILE_BYTES } from '../core/limits.ts';
 import { isSkillMd, reasonToLeaveOut } from '../core/manifest/plan.ts';
-import { isSystemError, listDirectory, readRegularFile } from './file-system.ts';
+import { isSystemError, listDirectory, readRegularFile, stateOf } from './file-system.ts';
 import type { SkillTree, TreeFile } from './skill-tree.ts';
+import { changedMeanwhile } from './skill-tree.ts';
 
 /**
  * Everything below a directory, for publishing. Links are never followed: strict refuses them, lenient leaves them out
@@ -75,7 +76,11 @@ export async function directoryTree(directory: string, mode: ValidationMode): Pr
       path: inside,
       size: stats.size,
       mode: (stats.mode & 0o100) === 0 ? 0o644 : 0o755,
-      read: async () => (await readRegularFile(file, { maxBytes: MAX_PUBLISHED_FILE_BYTES })).bytes,
+      read: async () => {
+        const { bytes, state } = await readRegularFile(file, { maxBytes: MAX_PUBLISHED_FILE_BYTES });
+        if (state !== stateOf(stats)) throw changedMeanwhile(inside);
+        return bytes;
+      },
     });
   }
 

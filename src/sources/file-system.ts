@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import type { Dirent } from 'node:fs';
+import type { Dirent, Stats } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { SkillError } from '../core/errors.ts';
 import { comparePaths } from '../core/manifest/plan.ts';
@@ -27,6 +27,13 @@ export interface ReadFile {
   readonly executable: boolean;
   /** Equal for hard links of one file. */
   readonly identity: string;
+  /** See `stateOf`; as it was after the last byte was read. */
+  readonly state: string;
+}
+
+/** Another one once the file was written or replaced. Its clock is coarse: a few milliseconds. */
+export function stateOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
+  return [dev, ino, size, mtimeMs, ctimeMs].join(':');
 }
 
 /**
@@ -63,6 +70,7 @@ export async function readRegularFile(
         : new Uint8Array(await handle.readFile());
     return {
       bytes,
+      state: stateOf(await handle.stat()),
       size: stats.size,
       executable: (stats.mode & 0o100) !== 0,
       identity: `${stats.dev}:${stats.ino}`,

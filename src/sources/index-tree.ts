@@ -14,6 +14,7 @@ import type { SkillPlan } from '../core/manifest/plan.ts';
 import { comparePaths, planTree } from '../core/manifest/plan.ts';
 import { mimeTypeOf } from '../core/resources/content-kind.ts';
 import type { SkillTree, TreeFile } from './skill-tree.ts';
+import { changedMeanwhile } from './skill-tree.ts';
 
 /** Where content goes while it is read; indexing alone has none. */
 export interface ContentSink {
@@ -143,7 +144,7 @@ async function readEntry(
   const bytes = await file.read();
   const digest = sha256(bytes);
   if (expected !== undefined && digest !== expected) {
-    throw new SkillError('skill_changed', { detail: `${file.path} changed while it was being published.` });
+    throw changedMeanwhile(file.path);
   }
   await sink?.file(digest, bytes);
   return { path, digest, size: bytes.length, mode: file.mode, mime_type: mimeTypeOf(path, bytes) };

@@ -1,4 +1,5 @@
 import type { Finding } from '../core/errors.ts';
+import { finding, SkillError } from '../core/errors.ts';
 
 /** A folder of skills that can be published: a directory, or an unpacked archive. */
 export interface TreeFile {
@@ -6,6 +7,7 @@ export interface TreeFile {
   readonly path: string;
   readonly size: number;
   readonly mode: 0o644 | 0o755;
+  /** @throws SkillError skill_changed when it is no longer the file that was listed */
   read(): Promise<Uint8Array>;
 }
 
@@ -31,4 +33,14 @@ export function memoryTree(
       read: () => Promise.resolve(bytes),
     })),
   };
+}
+
+/** Half of an old state and half of a new one is nobody's skill, so a file that changes ends the work. */
+export function changedMeanwhile(file: string): SkillError {
+  const message = `${file} changed while it was read.`;
+  const fix = 'Nothing was published. Try again when nothing writes to the folder.';
+  return new SkillError('skill_changed', {
+    detail: message,
+    findings: [finding('error', 'skill_changed', message, { file, fix })],
+  });
 }

@@ -87,7 +87,8 @@ describe('[D5] publish --url', () => {
     const source = await folder(GOOD);
     interfere = (request, response) => {
       if (!(request.url ?? '').endsWith('/complete')) return false;
-      response.writeHead(401, { 'content-type': 'application/json' }).end('{}');
+      const problem = { code: 'unauthenticated', detail: 'no' };
+      response.writeHead(401, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem));
       return true;
     };
     expect((await publish(source)).code).toBe(1);
@@ -202,6 +203,39 @@ describe('[D5] publish --url', () => {
     expect(ran.err).toMatch(/51 MiB|demo\/assets\/big\.bin/);
     expect(seen).toEqual([]);
   });
+
+  test.each(['by URL', 'here, dry'])(
+    '[D5] a file that is written while it is packed is named, and nothing is published (%s)',
+    async (way) => {
+      const busy = 'demo/z.md';
+      const source = await folder({
+        ...GOOD,
+        ...Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`demo/f/${index}.md`, 'x'])),
+        [busy]: 'old',
+      });
+      const done = new AbortController();
+      const writing = (async () => {
+        for (let round = 0; !done.signal.aborted; round += 1)
+          await writeFile(path.join(source, busy), String(round % 10).repeat(100_000));
+      })();
+      const data = await folder();
+      const ran = await (
+        way === 'here, dry'
+          ? skillbucket(['publish', source, '--bundle', 'team', '--data-dir', data, '--dry-run', '--json'])
+          : publish(source)
+      ).finally(() => {
+        done.abort();
+      });
+      await writing;
+      expect(ran.code).toBe(1);
+      expect(JSON.parse(ran.out)).toMatchObject({
+        outcome: 'refused',
+        code: 'skill_changed',
+        findings: [{ file: busy, fix: expect.stringContaining('Try again') as string }],
+      });
+      expect(seen).toEqual([]);
+    },
+  );
 
   test('a write-only key can publish', async () => {
     key = await service.issue(`tenant-${tenants}`, ['bundles:write']);

@@ -1,4 +1,4 @@
-import { link, mkdir, rm, symlink, writeFile, chmod } from 'node:fs/promises';
+import { chmod, link, mkdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { SkillError } from '../../src/core/errors.ts';
@@ -161,5 +161,35 @@ describe('A directory as a tree to publish', () => {
 
   test('an empty folder is an empty tree', async () => {
     expect(await directoryTree(await folder(), 'strict')).toMatchObject({ files: [], findings: [] });
+  });
+});
+
+describe('A file that changes after it was listed is refused when it is read', () => {
+  const changes: Readonly<Record<string, (file: string) => Promise<void>>> = {
+    'written, of another size': (file) => writeFile(file, 'longer than before'),
+    'written, of the same size': (file) => writeFile(file, 'new'),
+    'replaced by another': async (file) => {
+      await writeFile(`${file}.tmp`, 'new');
+      await rename(`${file}.tmp`, file);
+    },
+    'written, and its time put back': async (file) => {
+      const { atime, mtime } = await stat(file);
+      await writeFile(file, 'new');
+      await utimes(file, atime, mtime);
+    },
+  };
+  test.each(Object.entries(changes))('%s', async (_, change) => {
+    const root = await folder({ 'demo/SKILL.md': skillMd('demo'), 'demo/a.md': 'old' });
+    const file = path.join(root, 'demo/a.md');
+    // Well before the change: the clock of a file system is coarse.
+    await utimes(file, new Date(1e12), new Date(1e12));
+    const listed = await stat(file);
+    const tree = await directoryTree(root, 'strict');
+    do await change(file);
+    while ((await stat(file)).ctimeMs === listed.ctimeMs);
+    await expect(tree.files.find((one) => one.path === 'demo/a.md')?.read()).rejects.toMatchObject({
+      code: 'skill_changed',
+      findings: [{ file: 'demo/a.md' }],
+    });
   });
 });

@@ -18,7 +18,16 @@ import type { Command, Io } from '../io.ts';
 import { UsageError } from '../io.ts';
 import { onlyOne, readOptions } from '../options.ts';
 import { readOutputs } from '../outputs.ts';
-import { countOf, megabytes, printFindings, progressLine, sizeOf, styled, summaryOf } from '../print.ts';
+import {
+  countOf,
+  megabytes,
+  patienceOf,
+  printFindings,
+  progressLine,
+  sizeOf,
+  styled,
+  summaryOf,
+} from '../print.ts';
 import { publishRemote } from '../publish-remote.ts';
 import { serviceClient } from '../service-client.ts';
 import { treeOf } from '../tree-of.ts';
@@ -78,7 +87,7 @@ Example: skillbucket publish ./skills --bundle team
     const { whose, outcome, sent } =
       url === undefined
         ? await publishHere(request, values, config, io)
-        : await publishThere(request, values, { url, key: values.key ?? config.key }, io);
+        : await publishThere(request, values, { url, key: values.key ?? config.key }, config, io);
     if (values.json === true) io.out(`${JSON.stringify({ ...whose, ...outcome }, null, 2)}\n`);
     else printOutcome(io, whose.tenant, outcome, sent);
     return 0;
@@ -131,6 +140,7 @@ async function publishThere(
   request: Request,
   options: Options,
   service: { readonly url: string; readonly key: string | undefined },
+  config: Config,
   io: Io,
 ): Promise<Done> {
   const { url, key } = service;
@@ -138,10 +148,13 @@ async function publishThere(
     throw new UsageError('--tenant has no place with a URL: the key names the tenant.');
   }
   if (key === undefined) throw new UsageError('--key KEY or SKILLBUCKET_KEY is missing.');
+  const patience = patienceOf(config, io);
+  const client = serviceClient({ url, key, patience });
   warnOfPlainHttp(io, url);
   const progress = progressLine(io, 'Uploading', megabytes);
-  const { outcome, sent } = await publishRemote(serviceClient({ url, key }), {
+  const { outcome, sent } = await publishRemote(client, {
     ...request,
+    patience,
     onProgress: (state) => {
       progress.update(state);
     },
@@ -177,12 +190,7 @@ async function urlOf(values: Options, config: Config): Promise<string | undefine
   if (values.url !== undefined && values.outputs !== undefined) {
     throw new UsageError('Give --url or --outputs, not both.');
   }
-  if (values.url !== undefined) {
-    if (!/^https?:\/\/[^/]/.test(values.url) || !URL.canParse(values.url)) {
-      throw new UsageError(`${values.url} is not an http(s) URL.`);
-    }
-    return values.url;
-  }
+  if (values.url !== undefined) return values.url;
   if (values.outputs !== undefined) return (await readOutputs(values.outputs)).Url;
   return values['data-dir'] === undefined ? config.url : undefined;
 }

@@ -4,6 +4,7 @@ import type { Progress } from '../sources/index-tree.ts';
 import type { Config } from '../config.ts';
 import type { Io } from './io.ts';
 import type { Patience } from './patience.ts';
+import { plain } from './plain.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -18,10 +19,10 @@ export function printFindings(io: Io, findings: readonly Finding[]): void {
   for (const one of findings) {
     const place = [one.file, one.line].filter((part) => part !== undefined).join(':');
     io.err(
-      `${styled(io, STYLES[one.severity], one.severity.padEnd(7))} ${place} ${styled(io, 'dim', one.code)}\n`,
+      `${styled(io, STYLES[one.severity], one.severity.padEnd(7))} ${plain(place)} ${styled(io, 'dim', plain(one.code))}\n`,
     );
-    io.err(`        ${one.message}\n`);
-    if (one.severity !== 'info') io.err(`        fix: ${one.fix}\n`);
+    io.err(`        ${plain(one.message)}\n`);
+    if (one.severity !== 'info') io.err(`        fix: ${plain(one.fix)}\n`);
   }
 }
 
@@ -82,7 +83,7 @@ export function patienceOf(config: Config, io: Io): Patience {
   return {
     seconds: config.timeoutSeconds,
     note: (text) => {
-      io.err(`${io.interactive ? '\r\u001b[K' : ''}${text}\n`);
+      io.err(`${io.interactive ? '\r\u001b[K' : ''}${plain(text)}\n`);
     },
   };
 }

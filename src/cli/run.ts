@@ -11,6 +11,8 @@ import { tenantsCommand } from './commands/tenants.ts';
 import { validateCommand } from './commands/validate.ts';
 import type { Command, ExitCode, Io } from './io.ts';
 import { UsageError } from './io.ts';
+import { isSystemError } from '../sources/file-system.ts';
+import { jsonText, plain, plainLines } from './plain.ts';
 import { printFindings, styled } from './print.ts';
 import { redactor } from './redact.ts';
 
@@ -78,28 +80,34 @@ export async function run(argv: readonly string[], terminal: Io, version: string
 
 function explain(error: unknown, command: Command, args: readonly string[], io: Io): ExitCode {
   if (error instanceof UsageError) {
-    io.err(`${styled(io, 'red', error.message)}\n\n${command.help}\n`);
+    io.err(`${styled(io, 'red', plain(error.message))}\n\n${command.help}\n`);
     return 2;
   }
   if (error instanceof SettingError) {
-    io.err(`${styled(io, 'red', error.message)}\n`);
+    io.err(`${styled(io, 'red', plain(error.message))}\n`);
     return 2;
   }
   if (error instanceof SkillError) {
     if (args.includes('--json')) {
       const { code, message, findings, fix } = error;
-      io.out(`${JSON.stringify({ outcome: 'refused', code, detail: message, fix, findings }, null, 2)}\n`);
+      io.out(jsonText({ outcome: 'refused', code, detail: message, fix, findings }));
     }
     printFindings(io, error.findings);
-    io.err(`${styled(io, 'red', 'Refused')} (${error.code}): ${error.message}\n`);
+    io.err(`${styled(io, 'red', 'Refused')} (${error.code}): ${plain(error.message)}\n`);
     if (error.findings.length === 0) io.err(`fix: ${error.fix}\n`);
-    if (error.cause instanceof Error) io.err(`${styled(io, 'dim', `cause: ${error.cause.message}`)}\n`);
+    if (error.cause instanceof Error)
+      io.err(`${styled(io, 'dim', `cause: ${plain(causeOf(error.cause))}`)}\n`);
     return EXIT[error.kind];
   }
   io.err(
-    `${styled(io, 'red', 'Something went wrong')}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    `${styled(io, 'red', 'Something went wrong')}: ${plainLines(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`,
   );
   return 2;
+}
+
+/** node's error for a host with several addresses, none of which answered, has a code and no message. */
+function causeOf(cause: Error): string {
+  return cause.message === '' && isSystemError(cause) ? cause.code : cause.message;
 }
 
 function help(name: string | undefined, io: Io): ExitCode {
@@ -116,7 +124,7 @@ function help(name: string | undefined, io: Io): ExitCode {
 function unknown(name: string, io: Io): ExitCode {
   const near = COMMANDS.find((one) => one.name.startsWith(name.slice(0, 2)));
   const hint = near === undefined ? '' : ` Did you mean \`skillbucket ${near.name}\`?`;
-  io.err(`There is no command ${JSON.stringify(name)}.${hint}\nSee \`skillbucket help\`.\n`);
+  io.err(`There is no command ${plain(JSON.stringify(name))}.${hint}\nSee \`skillbucket help\`.\n`);
   return 2;
 }
 

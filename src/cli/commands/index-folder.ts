@@ -1,6 +1,7 @@
 import { bundleId } from '../../core/ids.ts';
 import { contentDigest } from '../../core/manifest/build.ts';
 import { indexTree } from '../../sources/index-tree.ts';
+import { jsonText } from '../plain.ts';
 import type { Command } from '../io.ts';
 import { onlyOne, readOptions } from '../options.ts';
 import { printFindings, progressLine } from '../print.ts';
@@ -36,7 +37,7 @@ Example: skillbucket index ./skills | less`,
       },
     });
     progress.end();
-    io.out(`${JSON.stringify({ schema: 1, ...content, digest: contentDigest(content) }, null, 2)}\n`);
+    io.out(jsonText({ schema: 1, ...content, digest: contentDigest(content) }));
     printFindings(io, content.findings);
     return 0;
   },

@@ -2,6 +2,7 @@ import type { Scope } from '../../tenancy/credential-store.ts';
 import { SCOPES } from '../../tenancy/credential-store.ts';
 import { OPERATOR } from '../../tenancy/reserved-tenants.ts';
 import { ADMINISTRATION_HELP, ADMINISTRATION_OPTIONS, administration } from '../administration.ts';
+import { jsonText, plain } from '../plain.ts';
 import type { Command } from '../io.ts';
 import { UsageError } from '../io.ts';
 import { readOptions } from '../options.ts';
@@ -70,19 +71,21 @@ Example: skillbucket keys create --tenant acme --scopes bundles:write,catalog:re
         : {};
     const service = await administration(io, values);
     const print = (json: unknown, text: string) => {
-      io.out(values.json === true ? `${JSON.stringify(json, null, 2)}\n` : text);
+      io.out(values.json === true ? jsonText(json) : text);
     };
     if (verb === 'list') {
       const answer = await service.request('GET', place, z.object({ keys: z.array(keySchema) }));
       print(answer, answer.keys.map(row).join(''));
     } else if (verb === 'revoke') {
       const key = await service.request('DELETE', `${place}/${encodeURIComponent(id ?? '')}`, keySchema);
-      print(key, `Revoked key ${key.id} of ${tenant}\n`);
+      print(key, `Revoked key ${plain(key.id)} of ${tenant}\n`);
     } else {
       const issued = await service.request('POST', place, z.extend(keySchema, { key: z.string() }), body);
-      print(issued, `${issued.key}\n`);
+      print(issued, `${plain(issued.key)}\n`);
       if (values.json !== true) {
-        io.err(`Key ${issued.id} of ${tenant} with ${issued.scopes.join(', ')}. It is not shown again.\n`);
+        io.err(
+          `Key ${plain(issued.id)} of ${tenant} with ${plain(issued.scopes.join(', '))}. It is not shown again.\n`,
+        );
       }
     }
     return 0;
@@ -93,10 +96,9 @@ const row = (key: Key): string => {
   const state =
     key.revoked_at === undefined ? `expires ${key.expires_at?.slice(0, 10) ?? 'never'}` : 'revoked';
   const used = `last used ${key.last_used_at?.slice(0, 16) ?? 'never'}`;
-  return (
-    `${key.id}  ${state.padEnd(18)} ${used.padEnd(26)} ${key.scopes.join(',')}  ${key.label ?? ''}`.trimEnd() +
-    '\n'
-  );
+  return `${plain(
+    `${key.id}  ${state.padEnd(18)} ${used.padEnd(26)} ${key.scopes.join(',')}  ${key.label ?? ''}`.trimEnd(),
+  )}\n`;
 };
 
 function scopesOf(given: string | undefined, tenant: string): readonly Scope[] {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { hasErrors } from '../../core/errors.ts';
 import { discoverSkills } from '../../sources/discovery.ts';
+import { jsonText, plain } from '../plain.ts';
 import type { Command } from '../io.ts';
 import { UsageError } from '../io.ts';
 import { readOptions } from '../options.ts';
@@ -35,11 +36,11 @@ Example: skillbucket list ./skills ~/.agents/skills`,
         version,
         file,
       }));
-      io.out(`${JSON.stringify({ skills: listed, findings, directories }, null, 2)}\n`);
+      io.out(jsonText({ skills: listed, findings, directories }));
     } else {
       for (const skill of skills) {
         io.out(
-          `${styled(io, 'bold', skill.name)}\n    ${skill.description.replaceAll(/\s+/g, ' ').trim()}\n    ${styled(io, 'dim', skill.file)}\n`,
+          `${styled(io, 'bold', plain(skill.name))}\n    ${plain(skill.description.replaceAll(/\s+/g, ' ').trim())}\n    ${styled(io, 'dim', plain(skill.file))}\n`,
         );
       }
       printFindings(io, findings);

@@ -14,6 +14,7 @@ import type { SkillTree } from '../../sources/skill-tree.ts';
 import { directoryObjectStore } from '../../storage/directory.ts';
 import { newTenantId } from '../../tenancy/reserved-tenants.ts';
 import { tenantStore } from '../../tenancy/tenant-store.ts';
+import { jsonText } from '../plain.ts';
 import type { Command, Io } from '../io.ts';
 import { UsageError } from '../io.ts';
 import { onlyOne, readOptions } from '../options.ts';
@@ -88,7 +89,7 @@ Example: skillbucket publish ./skills --bundle team
       url === undefined
         ? await publishHere(request, values, config, io)
         : await publishThere(request, values, { url, key: values.key ?? config.key }, config, io);
-    if (values.json === true) io.out(`${JSON.stringify({ ...whose, ...outcome }, null, 2)}\n`);
+    if (values.json === true) io.out(jsonText({ ...whose, ...outcome }));
     else printOutcome(io, whose.tenant, outcome, sent);
     return 0;
   },

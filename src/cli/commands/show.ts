@@ -5,6 +5,7 @@ import { parseSkill } from '../../core/format/skill-document.ts';
 import { MAX_SKILL_MD_BYTES } from '../../core/limits.ts';
 import { skillMdAmong } from '../../sources/discovery.ts';
 import { isSystemError, listDirectory, readRegularFile } from '../../sources/file-system.ts';
+import { jsonText, plain, plainLines } from '../plain.ts';
 import type { Command } from '../io.ts';
 import { onlyOne, readOptions } from '../options.ts';
 import { printFindings, styled } from '../print.ts';
@@ -16,8 +17,9 @@ export const showCommand: Command = {
 
 Shows the metadata of one skill: its folder or its SKILL.md.
 
-  --body   the instructions too, exactly as an agent gets them
-  --json   for a program
+  --body   the instructions too, as an agent gets them; control characters are
+           shown and not obeyed
+  --json   for a program, exactly
 
 Example: skillbucket show skills-bundle/sql-review --body`,
 
@@ -35,7 +37,7 @@ Example: skillbucket show skills-bundle/sql-review --body`,
     );
     if (values.json === true) {
       const body = values.body === true ? { instructions } : {};
-      io.out(`${JSON.stringify({ file, ...metadata, ...body, findings }, null, 2)}\n`);
+      io.out(jsonText({ file, ...metadata, ...body, findings }));
     } else {
       if (metadata !== undefined) {
         const rows: [string, string | undefined][] = [
@@ -47,12 +49,12 @@ Example: skillbucket show skills-bundle/sql-review --body`,
           ['allowed-tools', metadata.allowedTools.join(' ')],
           ['file', file],
         ];
-        io.out(`${styled(io, 'bold', metadata.name)}\n`);
+        io.out(`${styled(io, 'bold', plain(metadata.name))}\n`);
         for (const [name, value] of rows) {
           if (value !== undefined && value !== '')
-            io.out(`  ${styled(io, 'dim', name.padEnd(14))} ${value}\n`);
+            io.out(`  ${styled(io, 'dim', name.padEnd(14))} ${plain(value)}\n`);
         }
-        if (values.body === true) io.out(`\n${instructions ?? ''}`);
+        if (values.body === true) io.out(`\n${plainLines(instructions ?? '')}`);
       }
       printFindings(io, findings);
     }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isSystemError } from '../../sources/file-system.ts';
 import { ADMINISTRATION_HELP, ADMINISTRATION_OPTIONS, administration } from '../administration.ts';
+import { jsonText, plain } from '../plain.ts';
 import type { Command, Io } from '../io.ts';
 import { UsageError } from '../io.ts';
 import { readOptions } from '../options.ts';
@@ -40,7 +41,8 @@ const changed =
     const tenant = await service.request('POST', path(id, verb), tenantSchema, {});
     return {
       json: tenant,
-      text: (io) => `${styled(io, 'green', done)} tenant ${tenant.id}: it is ${tenant.status}\n`,
+      text: (io) =>
+        `${styled(io, 'green', done)} tenant ${plain(tenant.id)}: it is ${plain(tenant.status)}\n`,
     };
   };
 
@@ -74,7 +76,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
     words: ['ID'],
     async run(service, [id = '']) {
       const tenant = await service.request('GET', path(id), tenantSchema);
-      return { json: tenant, text: () => `${JSON.stringify(tenant, null, 2)}\n` };
+      return { json: tenant, text: () => jsonText(tenant) };
     },
   },
   suspend: { words: ['ID'], run: changed('suspend', 'Suspended') },
@@ -87,7 +89,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
         set === undefined
           ? await service.request('GET', place, z.unknown())
           : await service.request('PUT', place, z.unknown(), await readJsonFile(set));
-      return { json: policy, text: () => `${JSON.stringify(policy, null, 2)}\n` };
+      return { json: policy, text: () => jsonText(policy) };
     },
   },
   grant: {
@@ -147,13 +149,13 @@ Example: skillbucket tenants create acme --outputs outputs.json`,
       throw new UsageError(`\`${name}\` takes ${verb.words.join(' and ') || 'nothing more'}.`);
     const given = { name: values.name, set: values.set };
     const told = await verb.run(await administration(io, values), words, given);
-    io.out(values.json === true ? `${JSON.stringify(told.json, null, 2)}\n` : told.text(io));
+    io.out(values.json === true ? jsonText(told.json) : told.text(io));
     return 0;
   },
 };
 
 const row = ({ id, status, name, created_at }: Tenant): string =>
-  `${id.padEnd(24)} ${status.padEnd(10)} ${created_at.slice(0, 10)}  ${name}\n`;
+  `${plain(`${id.padEnd(24)} ${status.padEnd(10)} ${created_at.slice(0, 10)}  ${name}`)}\n`;
 
 async function readJsonFile(file: string): Promise<unknown> {
   try {

@@ -2,6 +2,7 @@ import { finding, SkillError } from '../../core/errors.ts';
 import type { ValidationMode } from '../../core/format/skill-document.ts';
 import type { Validation } from '../../operations/validate-tree.ts';
 import { validateTree } from '../../operations/validate-tree.ts';
+import { jsonText } from '../plain.ts';
 import type { Command } from '../io.ts';
 import { UsageError } from '../io.ts';
 import { readOptions } from '../options.ts';
@@ -41,7 +42,7 @@ Example: skillbucket validate ./skills --strict`,
       results.some((one) => !one.valid) ||
       (values.strict === true && findings.some((one) => one.severity === 'warning'));
     if (values.json === true) {
-      io.out(`${JSON.stringify({ valid: !failed, mode, results }, null, 2)}\n`);
+      io.out(jsonText({ valid: !failed, mode, results }));
       return failed ? 1 : 0;
     }
     printFindings(io, findings);

@@ -3,6 +3,7 @@ import { finding } from '../errors.ts';
 import { SKILL_FILE_NAME } from '../format/rules.ts';
 import type { ValidationMode } from '../format/rules.ts';
 import { MAX_DISCOVERY_DEPTH } from '../limits.ts';
+import { publishedPathFinding } from './published-path.ts';
 
 /** Which files make up which skill. Paths are relative to the tree and use `/`. */
 export interface SkillPlan {
@@ -74,6 +75,10 @@ export function planTree(
       continue;
     }
     const inside = directory === '.' ? path : path.slice(directory.length + 1);
+    const unfit = publishedPathFinding(
+      directory === '.' && rootName !== undefined ? `${rootName}/${path}` : path,
+    );
+    if (unfit !== undefined) findings.push(unfit);
     skills.get(directory)?.files.push(inside);
     if (isSkillMd(inside) && inside.includes('/')) {
       findings.push(

@@ -31,6 +31,7 @@ export function memoryTable() {
       const found = find(key) ?? {};
       const sums = Object.entries(amounts).map(([name, value]) => [name, (found[name] ?? 0) + value]);
       store(key, { ...found, ...Object.fromEntries(sums), ...attributes, ...key });
+      return Object.fromEntries(sums);
     },
     async *query(pk, { from = '', to = '\u{10ffff}' } = {}) {
       const items = [...(partitions.get(pk)?.values() ?? [])];

@@ -7,6 +7,7 @@ import { getRequestListener } from '@hono/node-server';
 import { composeService } from '../dist/compose.js';
 import { readConfig } from '../dist/config.js';
 import { bundleId, tenantId } from '../dist/core/ids.js';
+import { HOLD_REFUSED_MS } from '../dist/core/limits.js';
 import { localPaths, startEmbedded } from '../dist/local/embedded.js';
 import { seed } from '../dist/local/seed.js';
 import { createLogger } from '../dist/log.js';
@@ -23,9 +24,15 @@ import { answerCalls, processorTime } from './processes.mjs';
 const inspector = new Session();
 
 answerCalls({
-  /** @returns port, and the key of the tenant that has the skills */
-  async start({ dataDir, skillsDirectory, table }) {
-    const config = readConfig({ SKILLBUCKET_DATA_DIR: dataDir });
+  /** @returns port, the key of the tenant that has the skills, and that of another which has samples */
+  async start({ dataDir, skillsDirectory, table, limited = false }) {
+    const config = readConfig({
+      SKILLBUCKET_DATA_DIR: dataDir,
+      // Where one tenant asks as fast as it can, it has limits that it does not reach.
+      ...(limited
+        ? {}
+        : { SKILLBUCKET_REQUESTS_PER_SECOND: '1000000', SKILLBUCKET_LOADS_PER_SECOND: '1000000' }),
+    });
     // As shipped: a JSON line for every request.
     const logger = createLogger(config.logLevel);
     const start = table === 'embedded' ? startEmbedded : startInMemory;
@@ -43,7 +50,7 @@ answerCalls({
     const listener = getRequestListener(app.fetch);
     const server = createServer((request, response) => void listener(request, response));
     await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return { port: server.address().port, key: tenants[0].api_key };
+    return { port: server.address().port, key: tenants[0].api_key, otherKey: tenants[1].api_key };
   },
   processorTime,
   async startProfile() {
@@ -64,7 +71,7 @@ async function startInMemory(config, logger) {
   const paths = localPaths(config.dataDir);
   const table = memoryTable();
   const objects = directoryObjectStore(paths.bucket);
-  const tenants = await seed({
+  const { tenants } = await seed({
     objects,
     credentials: dynamoCredentialStore(table),
     samplesDir: path.join(packageRoot(), 'samples'),
@@ -72,5 +79,8 @@ async function startInMemory(config, logger) {
     now: () => new Date(),
   });
   const builtin = await builtinSource(path.join(packageRoot(), 'skills-bundle'));
-  return { app: composeService({ objects, table, builtin, config, logger }), tenants };
+  return {
+    app: composeService({ objects, table, builtin, config, logger, holdRefusedMs: HOLD_REFUSED_MS }),
+    tenants,
+  };
 }

@@ -39,8 +39,11 @@ export function describeMachine(directory) {
   };
 }
 
+export function describedMachine({ cpu, cores, node, os: system, fileSystem, product, commit }) {
+  return `Skillbucket ${product} (commit ${commit}), Node ${node}, ${system}, ${cores} cores of ${cpu}, data on ${fileSystem}`;
+}
+
 export function printable({ machine, skills, publishing, rows, busiestClient, seconds }) {
-  const { cpu, cores, node, os: system, fileSystem, product, commit } = machine;
   const number = (value) => Math.round(value).toLocaleString('en-US');
   const milliseconds = (value) => (value < 10 ? value.toFixed(2) : value.toFixed(1));
   const bare = publishing.hashed;
@@ -65,7 +68,7 @@ export function printable({ machine, skills, publishing, rows, busiestClient, se
   ];
   const requestLines = (kind) => rows.filter((row) => row.table === kind).map(requestLine);
   return [
-    `Skillbucket ${product} (commit ${commit}), Node ${node}, ${system}, ${cores} cores of ${cpu}, data on ${fileSystem}`,
+    describedMachine(machine),
     `${skills.count} skills of ${skills.files / skills.count} files, ${(skills.bytes / 1e6).toFixed(1)} MB; medians of interleaved rounds; ratio = product / bare`,
     '',
     ...table([
@@ -92,7 +95,7 @@ export function printable({ machine, skills, publishing, rows, busiestClient, se
 }
 
 /** First column to the left, the others to the right. */
-function table(lines) {
+export function table(lines) {
   const widths = lines[0].map((_, column) =>
     // A line of one cell is a heading and may be as long as it likes.
     Math.max(...lines.filter((line) => line[1] !== '' || line[0] === '').map((line) => line[column].length)),
@@ -103,4 +106,10 @@ function table(lines) {
       .join('')
       .trimEnd(),
   );
+}
+
+export function median(values) {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }

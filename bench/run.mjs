@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { startChild } from './processes.mjs';
-import { describeMachine, printable } from './report.mjs';
+import { describeMachine, median, printable } from './report.mjs';
 import { askOnce } from './requests.mjs';
 import { FILES_PER_SKILL, makeSkills, writeSkills } from './skills.mjs';
 
@@ -175,10 +175,4 @@ function start(file, given) {
   const child = startChild(file, given);
   children.push(child);
   return child;
-}
-
-function median(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }

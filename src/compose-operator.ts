@@ -32,6 +32,7 @@ export function composeOperator(
           record: { id: OPERATOR, name: OPERATOR, status: 'active', created_at: 0 },
           policy: undefined,
           grants: new Map(),
+          limits: undefined,
         },
       }),
     now,

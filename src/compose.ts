@@ -22,6 +22,7 @@ import { apiKeyAuthenticator } from './tenancy/authenticate.ts';
 import { dynamoCredentialStore } from './tenancy/credential-store.ts';
 import { accessMint } from './tenancy/mint-access.ts';
 import { operatorMint } from './tenancy/operator-access.ts';
+import { rateLimiter } from './tenancy/rate-limiter.ts';
 import { dynamoTenantRegistry, tenantDirectory } from './tenancy/tenant-registry.ts';
 import { validationCache } from './tenancy/validation-cache.ts';
 import { whoAsks } from './tenancy/who-asks.ts';
@@ -31,8 +32,12 @@ export interface ServiceParts {
   readonly transfers: Transfers;
   readonly table: Table;
   readonly builtin: SkillSource;
-  readonly config: Pick<Config, 'freshnessSeconds' | 'sessionTtlSeconds' | 'maxTokens' | 'resources'>;
+  readonly config: Pick<
+    Config,
+    'freshnessSeconds' | 'sessionTtlSeconds' | 'maxTokens' | 'resources' | 'rateLimits'
+  >;
   readonly logger: Logger;
+  readonly holdRefusedMs?: number;
   /** In place of the credentials that the table knows. */
   readonly whoAsks?: AppParts['whoAsks'];
   readonly now?: () => Date;
@@ -72,6 +77,9 @@ export function composeService(parts: ServiceParts): Hono<AppEnv> {
       sessionTtlSeconds: config.sessionTtlSeconds,
       now,
     }),
+    rateLimiter: rateLimiter(table, clock),
+    rateLimits: config.rateLimits,
+    holdRefusedMs: parts.holdRefusedMs ?? 0,
     mintOperator: operatorMint({ objects, credentials, registry, tenants, manifests, policy, now }),
     probe: async () => {
       await Promise.all([objects.get('probe'), table.get({ pk: 'probe', sk: 'probe' })]);
@@ -82,7 +90,11 @@ export function composeService(parts: ServiceParts): Hono<AppEnv> {
 }
 
 /** The service on S3 and DynamoDB. @throws SkillError invalid_request when bucket or table is not configured */
-export async function composeAws(config: Config, logger: Logger): Promise<Hono<AppEnv>> {
+export async function composeAws(
+  config: Config,
+  logger: Logger,
+  options: Pick<ServiceParts, 'holdRefusedMs'> = {},
+): Promise<Hono<AppEnv>> {
   const { bucket, table } = config;
   if (bucket === undefined || table === undefined) {
     throw new SkillError('invalid_request', {
@@ -99,5 +111,6 @@ export async function composeAws(config: Config, logger: Logger): Promise<Hono<A
     builtin: await builtin,
     config,
     logger,
+    ...options,
   });
 }

@@ -4,12 +4,16 @@ import {
   DEFAULT_RESOURCE_POLICY,
   DEFAULT_TOKEN_LIMIT,
   FRESHNESS_SECONDS,
+  LOADS_PER_SECOND,
   MAX_PUBLISHED_FILE_BYTES,
+  REQUESTS_PER_SECOND,
   SESSION_TTL_SECONDS,
   TIMEOUT_SECONDS,
 } from './core/limits.ts';
 import type { ResourcePolicy } from './core/limits.ts';
 import type { LogLevel } from './log.ts';
+import type { RateLimits } from './core/rate-limit.ts';
+import { rateLimit } from './core/rate-limit.ts';
 import * as z from './core/zod.ts';
 
 /** Everything that the environment decides. AWS_* variables are read by the AWS SDK itself. */
@@ -35,6 +39,8 @@ export interface Config {
   readonly sessionTtlSeconds: number;
   readonly maxTokens: number;
   readonly resources: ResourcePolicy;
+  /** Of each tenant, unless an operator sets others for it. */
+  readonly rateLimits: RateLimits;
   readonly logLevel: LogLevel;
 }
 
@@ -65,6 +71,8 @@ const schema = z.object({
   SKILLBUCKET_BINARY: oneOf(['reject', 'allow'], DEFAULT_RESOURCE_POLICY.binary),
   SKILLBUCKET_MAX_FILE_BYTES: positive(MAX_PUBLISHED_FILE_BYTES, DEFAULT_RESOURCE_POLICY.max_file_bytes),
   SKILLBUCKET_MAX_TEXT_BYTES: positive(MAX_PUBLISHED_FILE_BYTES, DEFAULT_RESOURCE_POLICY.max_text_bytes),
+  SKILLBUCKET_REQUESTS_PER_SECOND: whole(1_000_000, REQUESTS_PER_SECOND),
+  SKILLBUCKET_LOADS_PER_SECOND: whole(1_000_000, LOADS_PER_SECOND),
   SKILLBUCKET_LOG_LEVEL: oneOf(['debug', 'info', 'warn', 'error', 'silent'], 'info'),
 });
 
@@ -108,8 +116,17 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       max_file_bytes: env.SKILLBUCKET_MAX_FILE_BYTES,
       max_text_bytes: env.SKILLBUCKET_MAX_TEXT_BYTES,
     },
+    rateLimits: {
+      ...limitOf('requests', env.SKILLBUCKET_REQUESTS_PER_SECOND),
+      ...limitOf('loads', env.SKILLBUCKET_LOADS_PER_SECOND),
+    },
     logLevel: env.SKILLBUCKET_LOG_LEVEL,
   };
+}
+
+/** 0 stands for no limit. */
+function limitOf(kind: keyof RateLimits, perSecond: number): RateLimits {
+  return perSecond === 0 ? {} : { [kind]: rateLimit(perSecond) };
 }
 
 function maxTokensOf(value: number): number {

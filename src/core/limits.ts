@@ -87,6 +87,16 @@ export const SESSION_TTL_SECONDS = 24 * 60 * 60;
 /** How long a warm process may serve a manifest, a key or a tenant without asking again. */
 export const FRESHNESS_SECONDS = 5;
 
+/** What one tenant may ask of a deployment that says nothing else: far above what agents need, far below what hurts. */
+export const REQUESTS_PER_SECOND = 200;
+export const LOADS_PER_SECOND = 50;
+/**
+ * How long a process of many tenants keeps a 429 to itself. Whoever asks again as soon as it is answered would
+ * otherwise be refused thousands of times a second, at the cost of the others. On Lambda waiting costs money and each
+ * request has a process of its own.
+ */
+export const HOLD_REFUSED_MS = 100;
+
 /** JSON tool calls are small; prompts for mentions are the largest. */
 export const MAX_JSON_BODY_BYTES = 256 * KIB;
 

@@ -1,4 +1,5 @@
 import type { BundleId, SessionId, SkillName, TenantId } from './ids.ts';
+import type { RateKind } from './rate-limit.ts';
 
 /**
  * Every key of the table. `#` separates; ids cannot hold it, and session ids, which are the caller's own words, are
@@ -24,6 +25,14 @@ export const policyKey = (tenant: TenantId): TableKey => ({ pk: tenantPartition(
 export const grantKey = (tenant: TenantId, bundle: BundleId): TableKey => ({
   pk: tenantPartition(tenant),
   sk: `grant#${bundle}`,
+});
+
+export const limitsKey = (tenant: TenantId): TableKey => ({ pk: tenantPartition(tenant), sk: 'limits' });
+
+/** What is left of a tenant's token buckets. */
+export const rateKey = (tenant: TenantId, kind: RateKind): TableKey => ({
+  pk: `tenant#${tenant}#rates`,
+  sk: `rate#${kind}`,
 });
 
 /** Which tenants there are, and which keys a tenant has. */

@@ -7,12 +7,14 @@ import type { OperatorAccess } from '../tenancy/operator-access.ts';
 import type { Caller } from '../tenancy/who-asks.ts';
 import { authorize } from '../tenancy/who-asks.ts';
 import type { TenantAccess } from '../tenancy/tenant-access.ts';
+import type { Limiting } from './rate-limits.ts';
+import { countRequest, holdRefused, tellRates } from './rate-limits.ts';
 import { asSkillError, problemResponse } from './problem.ts';
 import { renderedCache } from './rendered-cache.ts';
 import { ROUTES } from './route-table.ts';
 import type { AppContext, AppEnv, Route, Tools } from './route.ts';
 
-export interface AppParts {
+export interface AppParts extends Limiting {
   readonly whoAsks: (authorization: string | undefined) => Promise<Caller>;
   readonly mint: (caller: Caller) => TenantAccess;
   readonly mintOperator: (principal: Principal) => OperatorAccess;
@@ -31,6 +33,8 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
     const requestId = acceptedRequestId(context.req.header('x-request-id')) ?? randomUUID();
     context.set('requestId', requestId);
     await next();
+    tellRates(context.res.headers, context.get('rates'));
+    await holdRefused(parts, context.res);
     logRequest(parts.logger, context, performance.now() - started);
   });
 
@@ -55,8 +59,9 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   app.notFound(async (context) => {
     // Unknown paths are told only to those who may ask at all.
     try {
-      const { principal } = await parts.whoAsks(context.req.header('authorization'));
-      context.set('principal', principal);
+      const caller = await parts.whoAsks(context.req.header('authorization'));
+      context.set('principal', caller.principal);
+      await countRequest(parts, context, caller, undefined).noted;
       return refuse(parts.logger, context, new SkillError('not_found'));
     } catch (error) {
       return refuse(parts.logger, context, error);
@@ -70,10 +75,16 @@ async function answer(context: AppContext, route: Route, parts: AppParts, tools:
   if (route.scope === 'public') return route.handle(context, tools);
   const caller = await parts.whoAsks(context.req.header('authorization'));
   context.set('principal', caller.principal);
-  authorize(caller.principal, route.scope);
-  checkPathEncoding(context);
-  if (route.scope === 'admin') return route.handle(context, parts.mintOperator(caller.principal), tools);
-  return route.handle(context, parts.mint(caller), tools);
+  const { noted } = countRequest(parts, context, caller, route.scope === 'admin' ? undefined : route.counts);
+  try {
+    authorize(caller.principal, route.scope);
+    checkPathEncoding(context);
+    return await (route.scope === 'admin'
+      ? route.handle(context, parts.mintOperator(caller.principal), tools)
+      : route.handle(context, parts.mint(caller), tools));
+  } finally {
+    await noted;
+  }
 }
 
 /** The router leaves broken escapes as they are; then one text could name two things. */

@@ -1,6 +1,7 @@
 import type { Route } from './route.ts';
 import { grantBundleRoute, withdrawBundleRoute } from './routes/admin-grants.ts';
 import { issueKeyRoute, listKeysRoute, revokeKeyRoute } from './routes/admin-keys.ts';
+import { limitTenantRoute } from './routes/admin-limits.ts';
 import { changeTenantPolicyRoute, tenantPolicyRoute } from './routes/admin-policy.ts';
 import {
   createTenantRoute,
@@ -65,6 +66,7 @@ export const ROUTES: readonly Route[] = [
   revokeKeyRoute,
   tenantPolicyRoute,
   changeTenantPolicyRoute,
+  limitTenantRoute,
   grantBundleRoute,
   withdrawBundleRoute,
   healthRoute,

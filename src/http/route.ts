@@ -1,5 +1,7 @@
 import type { Context } from 'hono';
 import type { RenderedCache } from './rendered-cache.ts';
+import type { RateKind } from '../core/rate-limit.ts';
+import type { RateState } from '../tenancy/rate-limiter.ts';
 import type { Principal } from '../tenancy/authenticate.ts';
 import type { Scope } from '../tenancy/credential-store.ts';
 import type { OperatorAccess } from '../tenancy/operator-access.ts';
@@ -13,6 +15,8 @@ export interface AppEnv {
     principal: Principal | undefined;
     /** The code of a refusal, for logs. */
     code: string | undefined;
+    /** What the answer tells of the tenant's limits. */
+    rates: readonly RateState[] | undefined;
   };
 }
 export type AppContext = Context<AppEnv>;
@@ -32,6 +36,8 @@ interface RouteBase {
 /** Needs a credential with the scope; gets what its tenant may touch. */
 export interface TenantRoute extends RouteBase {
   readonly scope: Exclude<Scope, 'admin'>;
+  /** What it counts as beside a request. */
+  readonly counts?: Exclude<RateKind, 'requests'>;
   handle(context: AppContext, access: TenantAccess, tools: Tools): Response | Promise<Response>;
 }
 

@@ -5,6 +5,7 @@ import { indexer } from '../events/indexer.ts';
 import { composeService } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { SkillError } from '../core/errors.ts';
+import { HOLD_REFUSED_MS } from '../core/limits.ts';
 import { lifetimeOf } from '../core/manifest/object-keys.ts';
 import type { AppEnv } from '../http/route.ts';
 import type { Logger } from '../log.ts';
@@ -66,6 +67,7 @@ export async function startEmbedded(config: Config, logger: Logger): Promise<Emb
       builtin,
       config,
       logger,
+      holdRefusedMs: HOLD_REFUSED_MS,
       now,
       mount,
     });

@@ -4,6 +4,7 @@ import type { Hono } from 'hono';
 import type { Logger } from '../log.ts';
 import { s3Store } from '../aws-clients.ts';
 import { composeAws } from '../compose.ts';
+import { HOLD_REFUSED_MS } from '../core/limits.ts';
 import type { Config } from '../config.ts';
 import type { AppEnv } from '../http/route.ts';
 import { packageRoot } from '../package-root.ts';
@@ -37,5 +38,5 @@ export async function startSamplesOnAws(
     localFile,
     now: () => new Date(),
   });
-  return { app: await composeAws(config, logger), tenants, operator };
+  return { app: await composeAws(config, logger, { holdRefusedMs: HOLD_REFUSED_MS }), tenants, operator };
 }

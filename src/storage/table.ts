@@ -32,8 +32,15 @@ export interface Table {
   /** Sets attributes of an item that meets the condition; tells whether it did. */
   set(key: TableKey, attributes: Item, condition: Condition): Promise<boolean>;
   delete(key: TableKey, condition?: Condition): Promise<void>;
-  /** Adds to numbers of an item, which begin at 0, and sets its other attributes; makes the item when there is none. */
-  add(key: TableKey, amounts: Readonly<Record<string, number>>, attributes?: Item): Promise<void>;
+  /**
+   * Adds to numbers of an item, which begin at 0, and sets its other attributes; makes the item when there is none.
+   * Tells the sums.
+   */
+  add(
+    key: TableKey,
+    amounts: Readonly<Record<string, number>>,
+    attributes?: Item,
+  ): Promise<Readonly<Record<string, number>>>;
   /** Items of a partition in the order of their sort keys: all, or those of a range, both ends included. */
   query(pk: string, range?: { readonly from: string; readonly to: string }): AsyncIterable<Item>;
 }
@@ -106,23 +113,26 @@ export function dynamoTable(client: DynamoDBClient, options: { readonly table: s
     async add(key, amounts, attributes = {}) {
       const names = { sums: Object.keys(amounts), others: Object.keys(attributes) };
       const set = names.others.map((name) => `${name} = :set_${name}`);
-      const sums = names.sums.map((name) => `${name} :add_${name}`);
-      await client
+      const added = names.sums.map((name) => `${name} :add_${name}`);
+      const answer = await client
         .send(
           new UpdateItemCommand({
             TableName,
             Key: keyOf(key),
             UpdateExpression: [
-              `ADD ${sums.join(', ')}`,
+              `ADD ${added.join(', ')}`,
               ...(set.length === 0 ? [] : [`SET ${set.join(', ')}`]),
             ].join(' '),
             ExpressionAttributeValues: marshall({
               ...Object.fromEntries(names.sums.map((name) => [`:add_${name}`, amounts[name]])),
               ...Object.fromEntries(names.others.map((name) => [`:set_${name}`, attributes[name]])),
             }),
+            ReturnValues: 'UPDATED_NEW',
           }),
         )
         .catch(unavailable);
+      const sums = unmarshall(answer.Attributes ?? {});
+      return Object.fromEntries(names.sums.map((name) => [name, Number(sums[name])]));
     },
 
     async *query(pk, range) {

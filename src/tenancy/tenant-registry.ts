@@ -4,7 +4,9 @@ import type { BundleId, TenantId } from '../core/ids.ts';
 import { isBundleId } from '../core/ids.ts';
 import type { StoredPolicy } from '../core/policy/tenant-policy.ts';
 import { storedPolicySchema } from '../core/policy/tenant-policy.ts';
-import { grantKey, policyKey, tenantPartition } from '../core/table-keys.ts';
+import type { RateLimits } from '../core/rate-limit.ts';
+import { rateLimitsSchema } from '../core/rate-limit.ts';
+import { grantKey, limitsKey, policyKey, tenantPartition } from '../core/table-keys.ts';
 import type { Table } from '../storage/table.ts';
 import * as z from '../core/zod.ts';
 import type { TenantRecord } from './credential-store.ts';
@@ -14,11 +16,20 @@ const grantSchema = z.strictObject({ granted_by: z.string(), granted_at: z.strin
 /** A shared bundle that the tenant may read, with who granted it and when. */
 export type Grant = z.infer<typeof grantSchema>;
 
+/** Limits that an operator set in place of the deployment's, with who did and when. */
+const decidedLimitsSchema = z.strictObject({
+  limits: rateLimitsSchema,
+  decided_by: z.string(),
+  decided_at: z.string(),
+});
+export type DecidedLimits = z.infer<typeof decidedLimitsSchema>;
+
 /** What is decided about a tenant. */
 export interface TenantState {
   readonly record: TenantRecord;
   readonly policy: StoredPolicy | undefined;
   readonly grants: ReadonlyMap<BundleId, Grant>;
+  readonly limits: DecidedLimits | undefined;
 }
 
 /** Where it is decided. */
@@ -29,6 +40,7 @@ export interface TenantRegistry {
   savePolicy(tenant: TenantId, policy: StoredPolicy, from: number | undefined): Promise<boolean>;
   grant(tenant: TenantId, bundle: BundleId, grant: Grant): Promise<void>;
   withdraw(tenant: TenantId, bundle: BundleId): Promise<void>;
+  saveLimits(tenant: TenantId, limits: DecidedLimits): Promise<void>;
 }
 
 export function dynamoTenantRegistry(table: Table): TenantRegistry {
@@ -36,16 +48,18 @@ export function dynamoTenantRegistry(table: Table): TenantRegistry {
     async read(tenant) {
       let record: TenantRecord | undefined;
       let policy: StoredPolicy | undefined;
+      let limits: DecidedLimits | undefined;
       const grants = new Map<BundleId, Grant>();
       for await (const item of table.query(tenantPartition(tenant))) {
         const [kind, bundle = ''] = String(item['sk']).split('#');
         if (kind === 'tenant') record = tenantRecordSchema.parse(withoutKeys(item));
         else if (kind === 'policy') policy = storedPolicySchema.parse(JSON.parse(String(item['document'])));
+        else if (kind === 'limits') limits = decidedLimitsSchema.parse(withoutKeys(item));
         else if (kind === 'grant' && isBundleId(bundle)) {
           grants.set(bundle, grantSchema.parse(withoutKeys(item)));
         }
       }
-      return record === undefined ? undefined : { record, policy, grants };
+      return record === undefined ? undefined : { record, policy, grants, limits };
     },
     async savePolicy(tenant, policy, from) {
       const stored = await table.put(
@@ -63,6 +77,9 @@ export function dynamoTenantRegistry(table: Table): TenantRegistry {
     },
     async withdraw(tenant, bundle) {
       await table.delete(grantKey(tenant, bundle));
+    },
+    async saveLimits(tenant, limits) {
+      await table.put(limitsKey(tenant), limits);
     },
   };
 }

@@ -17,8 +17,11 @@ export function whoAsks(parts: {
 }): (authorization: string | undefined) => Promise<Caller> {
   return async (authorization) => {
     const { principal, noted } = await parts.authenticate(authorization);
-    const [tenant] = await Promise.all([parts.tenants.active(principal.tenant), noted]);
-    return { principal, tenant };
+    try {
+      return { principal, tenant: await parts.tenants.active(principal.tenant) };
+    } finally {
+      await noted;
+    }
   };
 }
 

@@ -122,6 +122,26 @@ describe.each(Object.entries(PLACES))('[D7] administration %s', (_name, start) =
       err: expect.stringContaining('is not JSON') as string,
     });
   });
+
+  test('limits are set from a file, shown, and taken back', async () => {
+    await run('tenants', 'create', 'limited');
+    expect(await json('tenants', 'limits', 'limited')).toEqual({ limits: {} });
+    const file = path.join(await folder(), 'limits.json');
+    await writeFile(file, JSON.stringify({ loads: { per_second: 2 } }));
+    const limits = { loads: { per_second: 2, burst: 4 } };
+    expect(await json('tenants', 'limits', 'limited', '--set', file)).toMatchObject({ limits });
+    expect(await json('tenants', 'limits', 'limited')).toMatchObject({
+      limits,
+      decided_by: expect.any(String) as string,
+    });
+    await writeFile(file, '{"loads": {"per_second": "many"}}');
+    expect(await run('tenants', 'limits', 'limited', '--set', file)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('loads.per_second') as string,
+    });
+    await writeFile(file, '{}');
+    expect(await json('tenants', 'limits', 'limited', '--set', file)).toMatchObject({ limits: {} });
+  });
 });
 
 test('[D7] a shared bundle is granted and withdrawn by the command', async () => {

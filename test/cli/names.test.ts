@@ -135,6 +135,7 @@ describe('what files and servers say is shown, and not obeyed', () => {
       created_at: HOSTILE,
       scopes: [HOSTILE],
       label: HOSTILE,
+      limits: HOSTILE,
       last_used_at: HOSTILE,
       code: 'forbidden',
       detail: HOSTILE,
@@ -153,6 +154,7 @@ describe('what files and servers say is shown, and not obeyed', () => {
         ['tenants', 'show', 'a'],
         ['tenants', 'suspend', 'a'],
         ['tenants', 'policy', 'a'],
+        ['tenants', 'limits', 'a'],
       ],
       keys: [
         ['keys', 'list', '--tenant', 'a'],

@@ -6,6 +6,7 @@ import { composeService } from '../../src/compose.ts';
 import { tenantId } from '../../src/core/ids.ts';
 import { DEFAULT_RESOURCE_POLICY, DEFAULT_TOKEN_LIMIT } from '../../src/core/limits.ts';
 import type { ResourcePolicy } from '../../src/core/limits.ts';
+import type { RateLimits } from '../../src/core/rate-limit.ts';
 import type { AppEnv } from '../../src/http/route.ts';
 import type { Index } from '../../src/events/indexer.ts';
 import { indexer } from '../../src/events/indexer.ts';
@@ -65,6 +66,9 @@ const noBuiltin: SkillSource = {
 export async function startService(
   options: {
     readonly resources?: Partial<ResourcePolicy>;
+    /** Of each tenant; none unless given, as tests ask faster than anybody may. */
+    readonly rateLimits?: RateLimits;
+    readonly holdRefusedMs?: number;
     readonly withBuiltin?: boolean;
     /** Whether an upload that arrives is indexed by itself, as on AWS (default), or waits to be completed. */
     readonly events?: boolean;
@@ -101,9 +105,11 @@ export async function startService(
         freshnessSeconds: 5,
         sessionTtlSeconds: 24 * 60 * 60,
         maxTokens: DEFAULT_TOKEN_LIMIT,
+        rateLimits: options.rateLimits ?? {},
         resources: { ...DEFAULT_RESOURCE_POLICY, ...options.resources },
       },
       logger,
+      holdRefusedMs: options.holdRefusedMs ?? 0,
       now,
     });
   const credentials = dynamoCredentialStore(table);

@@ -48,7 +48,9 @@ function newProcess(freshnessSeconds = FRESHNESS_SECONDS): Authenticate {
   const registry = {
     read(tenant: string) {
       const record = tenants.get(tenant);
-      return Promise.resolve(record && { record, policy: undefined, grants: new Map<never, never>() });
+      return Promise.resolve(
+        record && { record, policy: undefined, grants: new Map<never, never>(), limits: undefined },
+      );
     },
   };
   const asks = whoAsks({

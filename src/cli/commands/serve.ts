@@ -1,4 +1,5 @@
 import { composeAws } from '../../compose.ts';
+import { HOLD_REFUSED_MS } from '../../core/limits.ts';
 import type { Config } from '../../config.ts';
 import { readConfig } from '../../config.ts';
 import { startEmbedded } from '../../local/embedded.ts';
@@ -46,8 +47,13 @@ async function serveEmbedded(config: Config, io: Io): Promise<0> {
 }
 
 async function serveAws(config: Config, io: Io): Promise<0> {
-  await serveUntilStopped(await composeAws(config, loggerFor(config, io)), config, io, (url) => {
-    io.out(`Skillbucket listens at ${url} (bucket ${config.bucket ?? ''}, table ${config.table ?? ''}).\n`);
-  });
+  await serveUntilStopped(
+    await composeAws(config, loggerFor(config, io), { holdRefusedMs: HOLD_REFUSED_MS }),
+    config,
+    io,
+    (url) => {
+      io.out(`Skillbucket listens at ${url} (bucket ${config.bucket ?? ''}, table ${config.table ?? ''}).\n`);
+    },
+  );
   return 0;
 }

@@ -15,6 +15,7 @@ const tenantSchema = z.looseObject({
   status: z.string(),
   created_at: z.string(),
 });
+const limitedSchema = z.looseObject({ limits: z.exactOptional(z.unknown()) });
 type Tenant = z.infer<typeof tenantSchema>;
 
 /** What each verb takes, and does. */
@@ -92,6 +93,16 @@ const VERBS: Readonly<Record<string, Verb>> = {
       return { json: policy, text: () => jsonText(policy) };
     },
   },
+  limits: {
+    words: ['ID'],
+    async run(service, [id = ''], { set }) {
+      const limits =
+        set === undefined
+          ? ((await service.request('GET', path(id), limitedSchema)).limits ?? { limits: {} })
+          : await service.request('PUT', path(id, 'limits'), z.unknown(), await readJsonFile(set));
+      return { json: limits, text: () => jsonText(limits) };
+    },
+  },
   grant: {
     words: ['ID', 'BUNDLE'],
     async run(service, [id = '', bundle = '']) {
@@ -114,17 +125,19 @@ const VERBS: Readonly<Record<string, Verb>> = {
 
 export const tenantsCommand: Command = {
   name: 'tenants',
-  summary: 'Administrate tenants: create, suspend, policy, shared bundles',
+  summary: 'Administrate tenants: create, suspend, policy, limits, shared bundles',
   help: `Usage: skillbucket tenants create ID [--name NAME]
        skillbucket tenants list
        skillbucket tenants show | suspend | resume ID
        skillbucket tenants policy ID [--set FILE]
+       skillbucket tenants limits ID [--set FILE]
        skillbucket tenants grant | withdraw ID BUNDLE
 
 For operators of a deployment. Changes hold within the freshness window (5 s).
 
   --name NAME      what people call the tenant (default: the id)
-  --set FILE       a policy as JSON, in place of the present one
+  --set FILE       a policy as JSON, in place of the present one; or limits of
+                   its own, as {"requests":{"per_second":5,"burst":20},"loads":{…}}
 ${ADMINISTRATION_HELP}
 
 A bundle can be granted that a key of the tenant \`shared\` has published

@@ -39,7 +39,7 @@ export const tenantRoute: OperatorRoute = {
   method: 'GET',
   path: '/v1/admin/tenants/:tenant',
   scope: 'admin',
-  summary: 'One tenant: status, policy version, grants',
+  summary: 'One tenant: status, policy version, grants, limits',
   async handle(context, access) {
     const { existingTenant } = await import('../../operations/existing-tenant.ts');
     const tenant = await existingTenant(access.credentials, pathParameter(context, 'tenant'), access.now);
@@ -48,6 +48,7 @@ export const tenantRoute: OperatorRoute = {
       ...tenantBody(state?.record ?? tenant),
       policy_version: state?.policy?.version ?? 0,
       grants: [...(state?.grants ?? [])].map(([bundle, grant]) => ({ bundle, ...grant })),
+      ...(state?.limits === undefined ? {} : { limits: state.limits }),
     });
   },
 };

@@ -19,6 +19,7 @@ export const loadSkillResourceRoute: TenantRoute = {
   method: 'POST',
   path: '/v1/tools/load_skill_resource',
   scope: 'skills:load',
+  counts: 'loads',
   summary: 'Reads one listed resource of a skill that is active in the session',
   async handle(context, access) {
     const body = await readJson(context, BODY);

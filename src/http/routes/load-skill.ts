@@ -23,6 +23,7 @@ export const loadSkillRoute: TenantRoute = {
   method: 'POST',
   path: '/v1/tools/load_skill',
   scope: 'skills:load',
+  counts: 'loads',
   summary: 'Activates a skill in a session: instructions and the list of its resources',
   async handle(context, access) {
     const body = await readJson(context, BODY);

@@ -4,7 +4,6 @@ import type { BundleId, TenantId } from '../core/ids.ts';
 import { isBundleId } from '../core/ids.ts';
 import type { StoredPolicy } from '../core/policy/tenant-policy.ts';
 import { storedPolicySchema } from '../core/policy/tenant-policy.ts';
-import type { RateLimits } from '../core/rate-limit.ts';
 import { rateLimitsSchema } from '../core/rate-limit.ts';
 import { grantKey, limitsKey, policyKey, tenantPartition } from '../core/table-keys.ts';
 import type { Table } from '../storage/table.ts';

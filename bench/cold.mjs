@@ -2,13 +2,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readdirSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bundleFunction, bundleFunctions } from '../scripts/bundle-functions.mjs';
-import { startChild } from './processes.mjs';
+import { runIn, scratchDirectory, startChild } from './processes.mjs';
 import { describeMachine } from './report.mjs';
 
 /** Of the tenant; the built-in ones come on top. */
@@ -18,17 +17,9 @@ const STARTS = 25;
 const MOST = 1.5;
 
 const { values: options } = parseArgs({ options: { check: { type: 'boolean' }, json: { type: 'string' } } });
-const scratch = await mkdtemp(path.join(os.tmpdir(), 'skillbucket-cold-'));
+const scratch = await scratchDirectory('cold');
 const server = startChild('cold-server.mjs');
-try {
-  await bench();
-} catch (error) {
-  console.error(`The benchmark failed. ${error.message}`);
-  process.exitCode = 1;
-} finally {
-  server.stop();
-  await rm(scratch, { recursive: true, force: true, maxRetries: 5 });
-}
+await runIn(scratch, bench);
 
 async function bench() {
   const product = (await bundleFunctions(scratch)).find(({ name }) => name === 'api');

@@ -1,9 +1,8 @@
 // npm run bench:noisy [-- --json FILE]: what a quiet tenant notices of one that asks without end. See docs/benchmarks.md.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { startChild } from './processes.mjs';
+import { runIn, scratchDirectory, startChild } from './processes.mjs';
 import { describeMachine, describedMachine, median, table } from './report.mjs';
 import { makeSkills, writeSkills } from './skills.mjs';
 
@@ -21,17 +20,8 @@ const STATES = {
 };
 
 const { values: options } = parseArgs({ options: { json: { type: 'string' } } });
-const scratch = await mkdtemp(path.join(os.tmpdir(), 'skillbucket-noisy-'));
-const children = [];
-try {
-  await bench();
-} catch (error) {
-  console.error(`The benchmark failed. ${error.message}`);
-  process.exitCode = 1;
-} finally {
-  for (const child of children) child.stop();
-  await rm(scratch, { recursive: true, force: true, maxRetries: 5 });
-}
+const scratch = await scratchDirectory('noisy');
+await runIn(scratch, bench);
 
 async function bench() {
   const skillsDirectory = path.join(scratch, 'skills');
@@ -42,8 +32,8 @@ async function bench() {
     await startProduct(skillsDirectory, false),
     await startProduct(skillsDirectory, true),
   ];
-  const quiet = start('noisy-client.mjs');
-  const noisy = start('noisy-client.mjs');
+  const quiet = startChild('noisy-client.mjs');
+  const noisy = startChild('noisy-client.mjs');
 
   async function round(state, seconds) {
     const { port, key, otherKey } = state.limited ? limited : free;
@@ -120,13 +110,7 @@ function printable({ machine, states }) {
 }
 
 async function startProduct(skillsDirectory, limited) {
-  const server = start('product-server.mjs', { stdout: 'ignore' });
+  const server = startChild('product-server.mjs', { stdout: 'ignore' });
   const dataDir = path.join(scratch, limited ? 'limited' : 'free');
   return { server, ...(await server.call('start', { dataDir, skillsDirectory, table: 'memory', limited })) };
-}
-
-function start(file, settings) {
-  const child = startChild(file, settings);
-  children.push(child);
-  return child;
 }

@@ -1,6 +1,27 @@
 // Children of the benchmark, each in a process of its own, asked by messages.
 import { fork } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+
+const children = [];
+
+/** A directory of its own for a benchmark that is then run by `runIn`. */
+export const scratchDirectory = (name) => mkdtemp(path.join(os.tmpdir(), `skillbucket-${name}-`));
+
+/** Runs it; whatever comes of it, its children end and its directory goes. */
+export async function runIn(scratch, bench) {
+  try {
+    await bench();
+  } catch (error) {
+    console.error(`The benchmark failed. ${error.message}`);
+    process.exitCode = 1;
+  } finally {
+    for (const child of children) child.kill();
+    await rm(scratch, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
 
 /**
  * @param {string} file beside this one
@@ -13,6 +34,7 @@ export function startChild(file, options = {}) {
     // As bin/skillbucket.mjs does, and for its reason.
     env: { ...process.env, AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
   });
+  children.push(child);
   const waiting = [];
   child.on('message', ({ value, error }) => {
     const { resolve, reject } = waiting.shift();

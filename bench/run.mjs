@@ -1,11 +1,10 @@
 // npm run bench [-- --json FILE] [--profile DIRECTORY]: measures the product against bare Node. See docs/benchmarks.md.
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { startChild } from './processes.mjs';
+import { runIn, scratchDirectory, startChild } from './processes.mjs';
 import { describeMachine, median, printable } from './report.mjs';
 import { askOnce } from './requests.mjs';
 import { FILES_PER_SKILL, makeSkills, writeSkills } from './skills.mjs';
@@ -35,17 +34,8 @@ const NAMES = {
 
 const { values: options } = parseArgs({ options: { json: { type: 'string' }, profile: { type: 'string' } } });
 const started = performance.now();
-const scratch = await mkdtemp(path.join(os.tmpdir(), 'skillbucket-bench-'));
-const children = [];
-try {
-  await bench();
-} catch (error) {
-  console.error(`The benchmark failed. ${error.message}`);
-  process.exitCode = 1;
-} finally {
-  for (const child of children) child.stop();
-  await rm(scratch, { recursive: true, force: true, maxRetries: 5 });
-}
+const scratch = await scratchDirectory('bench');
+await runIn(scratch, bench);
 
 async function bench() {
   const skills = makeSkills(SKILLS);
@@ -68,7 +58,7 @@ async function bench() {
 }
 
 async function measurePublishing(skillsDirectory, files, bytes) {
-  const child = start('publishing.mjs');
+  const child = startChild('publishing.mjs');
   const round = () => child.call('round', { skillsDirectory, files, scratch });
   await round();
   const rounds = [];
@@ -84,8 +74,8 @@ async function measurePublishing(skillsDirectory, files, bytes) {
 }
 
 async function measureServing(skillsDirectory, skills) {
-  const client = start('load-client.mjs');
-  const bare = { server: start('bare-server.mjs') };
+  const client = startChild('load-client.mjs');
+  const bare = { server: startChild('bare-server.mjs') };
   bare.port = await bare.server.call('start');
   const rows = [];
   for (const table of ['embedded', 'memory']) {
@@ -122,7 +112,7 @@ async function startProduct(table, skillsDirectory) {
   // The log is part of the cost, as for whoever runs `npm start > log`.
   const log = createWriteStream(path.join(scratch, `${table}.log`));
   await once(log, 'open');
-  const server = start('product-server.mjs', { stdout: log.fd });
+  const server = startChild('product-server.mjs', { stdout: log.fd });
   const started = await server.call('start', { dataDir: path.join(scratch, table), skillsDirectory, table });
   return { server, name: table, ...started };
 }
@@ -169,10 +159,4 @@ async function profile(client, { server, port }, table, row, items) {
   await server.call('startProfile');
   await client.call('run', { port, items, requests: PRODUCT_REQUESTS[table][row][1] * 3, connections: 16 });
   await server.call('stopProfile', path.resolve(options.profile, `${table}-${row}.cpuprofile`));
-}
-
-function start(file, given) {
-  const child = startChild(file, given);
-  children.push(child);
-  return child;
 }

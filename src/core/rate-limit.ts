@@ -6,7 +6,8 @@ export type RateKind = (typeof RATE_KINDS)[number];
 
 /** A token bucket: it holds `burst` tokens at the most and gains `per_second` of them. */
 export const rateLimitSchema = z.strictObject({
-  per_second: z.number().check(z.positive(), z.maximum(1_000_000)),
+  /** Header fields have no room for windows of a slower one. */
+  per_second: z.number().check(z.minimum(0.001), z.maximum(1_000_000)),
   burst: z.int().check(z.minimum(1), z.maximum(10_000_000)),
 });
 export type RateLimit = z.infer<typeof rateLimitSchema>;

@@ -1,5 +1,5 @@
 import type { BundleId, SessionId, SkillName, TenantId } from './ids.ts';
-import type { RateKind } from './rate-limit.ts';
+import type { RateKind, RateLimit } from './rate-limit.ts';
 
 /**
  * Every key of the table. `#` separates; ids cannot hold it, and session ids, which are the caller's own words, are
@@ -29,10 +29,10 @@ export const grantKey = (tenant: TenantId, bundle: BundleId): TableKey => ({
 
 export const limitsKey = (tenant: TenantId): TableKey => ({ pk: tenantPartition(tenant), sk: 'limits' });
 
-/** What is left of a tenant's token buckets. */
-export const rateKey = (tenant: TenantId, kind: RateKind): TableKey => ({
+/** What is left of a tenant's token bucket. Another limit is another bucket: what was owed to the old one is not. */
+export const rateKey = (tenant: TenantId, kind: RateKind, limit: RateLimit): TableKey => ({
   pk: `tenant#${tenant}#rates`,
-  sk: `rate#${kind}`,
+  sk: `rate#${kind}#${limit.per_second}#${limit.burst}`,
 });
 
 /** Which tenants there are, and which keys a tenant has. */

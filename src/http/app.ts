@@ -34,8 +34,8 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
     context.set('requestId', requestId);
     await next();
     tellRates(context.res.headers, context.get('rates'));
-    await holdRefused(parts, context.res);
     logRequest(parts.logger, context, performance.now() - started);
+    await holdRefused(parts, context.res);
   });
 
   parts.mount?.(app);

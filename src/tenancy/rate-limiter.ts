@@ -4,6 +4,7 @@ import { SkillError } from '../core/errors.ts';
 import type { TenantId } from '../core/ids.ts';
 import type { RateKind, RateLimit, RateLimits } from '../core/rate-limit.ts';
 import { costOf, fillTime, tokensLeft, untilToken } from '../core/rate-limit.ts';
+import type { TableKey } from '../core/table-keys.ts';
 import { rateKey } from '../core/table-keys.ts';
 import type { Table } from '../storage/table.ts';
 
@@ -14,8 +15,8 @@ const TELL_SHARE = 10;
 const MAX_DEBT_MS = 10_000;
 /** A table that does not answer does not hold up the answer for longer. */
 const TELL_WAIT_MS = 200;
-/** Nothing is told of a bucket that nobody took from for so long; a full one is as good as none. */
-const KEPT_SECONDS = 60 * 60;
+/** A full bucket is as good as none; it is kept for so long after it filled, as clocks differ. */
+const KEPT_FULL_MS = 60 * 60 * 1_000;
 
 export interface RateState {
   readonly kind: RateKind;
@@ -53,8 +54,9 @@ interface Bucket {
 export function rateLimiter(table: Table, clock: { readonly nowMs: () => number }): RateLimiter {
   const buckets = new LRUCache<string, Bucket>({ max: 20_000 });
 
-  function bucketOf(tenant: TenantId, kind: RateKind): Bucket {
-    const name = `${tenant}#${kind}`;
+  function bucketOf(tenant: TenantId, kind: RateKind, limit: RateLimit): Bucket {
+    const { pk, sk } = rateKey(tenant, kind, limit);
+    const name = `${pk} ${sk}`;
     const known = buckets.get(name);
     if (known !== undefined) return known;
     const bucket = { fullAt: 0, untold: 0, toldAt: -Infinity, telling: false };
@@ -67,7 +69,12 @@ export function rateLimiter(table: Table, clock: { readonly nowMs: () => number 
     const told = bucket.untold;
     Object.assign(bucket, { untold: 0, toldAt: now, telling: true });
     try {
-      const fullAt = await takeFrom(table, tenant, kind, { cost: told, now, guess: bucket.fullAt - told });
+      const fullAt = await takeFrom(table, rateKey(tenant, kind, limit), {
+        cost: told,
+        now,
+        guess: bucket.fullAt - told,
+        expires_at: Math.ceil((now + fillTime(limit) + MAX_DEBT_MS + KEPT_FULL_MS) / 1_000),
+      });
       bucket.fullAt = Math.min(fullAt + bucket.untold, now + fillTime(limit) + MAX_DEBT_MS);
     } catch (error) {
       if (!(error instanceof SkillError)) throw error;
@@ -82,7 +89,7 @@ export function rateLimiter(table: Table, clock: { readonly nowMs: () => number 
     const now = clock.nowMs();
     const limited = kinds.flatMap((kind) => {
       const limit = limits[kind];
-      return limit === undefined ? [] : [{ kind, limit, bucket: bucketOf(tenant, kind) }];
+      return limit === undefined ? [] : [{ kind, limit, bucket: bucketOf(tenant, kind, limit) }];
     });
     const rates = () =>
       limited.map(({ kind, limit, bucket }) => ({
@@ -114,13 +121,10 @@ export function rateLimiter(table: Table, clock: { readonly nowMs: () => number 
  */
 async function takeFrom(
   table: Table,
-  tenant: TenantId,
-  kind: RateKind,
-  taken: { readonly cost: number; readonly now: number; readonly guess: number },
+  key: TableKey,
+  taken: { readonly cost: number; readonly now: number; readonly guess: number; readonly expires_at: number },
 ): Promise<number> {
-  const { cost, now } = taken;
-  const key = rateKey(tenant, kind);
-  const expires_at = Math.ceil(now / 1_000) + KEPT_SECONDS;
+  const { cost, now, expires_at } = taken;
   if (taken.guess <= now) {
     const wasFull = await table.set(
       key,

@@ -144,9 +144,32 @@ describe('[D7] limits of a tenant', () => {
     expect((await catalog(acme)).headers.get('ratelimit-policy')).toBe('"requests";q=8;w=8000');
   });
 
+  test('whoever used up a narrow limit is not kept out by it once it is lifted, here and elsewhere', async () => {
+    const operator = callerOf(service.app, await service.issue('operator'));
+    expect(await statuses(9, () => catalog(acme))).toEqual([...Array<number>(8).fill(200), 429]);
+    await operator.request('/v1/admin/tenants/acme/limits', {
+      method: 'PUT',
+      body: JSON.stringify({ requests: { per_second: 100 } }),
+    });
+    service.advance(5);
+    for (const app of [service.app, service.anotherProcess()]) {
+      expect(await statuses(20, () => catalog(callerOf(app, acmeKey)))).toEqual(Array(20).fill(200));
+    }
+  });
+
+  test('what was used up of a slow limit is remembered until it is there again', async () => {
+    await statuses(8, () => catalog(acme));
+    const kept = [];
+    for await (const item of service.table.query('tenant#acme#rates')) kept.push(item);
+    expect(kept).toHaveLength(1);
+    const { full_at, expires_at } = kept[0] as { full_at: number; expires_at: number };
+    expect(expires_at * 1_000).toBeGreaterThan(full_at);
+  });
+
   test.each([
     { requests: { per_second: 0 } },
     { requests: { per_second: -1 } },
+    { requests: { per_second: 1e-9, burst: 10_000_000 } },
     { requests: { per_second: '5' } },
     { requests: { per_second: 5, burst: 0.5 } },
     { requests: { burst: 5 } },

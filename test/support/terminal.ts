@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto';
+import os from 'node:os';
+import path from 'node:path';
 import { run } from '../../src/cli/run.ts';
 
 export interface Ran {
@@ -5,6 +8,9 @@ export interface Ran {
   readonly out: string;
   readonly err: string;
 }
+
+/** Never the deployment of whoever runs the tests, which has data in the working directory after `npm start`. */
+const NO_DATA = path.join(os.tmpdir(), `skillbucket-none-${randomUUID()}`);
 
 /** Runs the command in this process, as a pipe would: no colours, no progress. */
 export async function skillbucket(
@@ -14,7 +20,7 @@ export async function skillbucket(
   let out = '';
   let err = '';
   const io = {
-    env,
+    env: { SKILLBUCKET_DATA_DIR: NO_DATA, ...env },
     out: (text: string) => (out += text),
     err: (text: string) => (err += text),
     interactive: false,

@@ -34,7 +34,7 @@ export interface ServiceParts {
   readonly builtin: SkillSource;
   readonly config: Pick<
     Config,
-    'freshnessSeconds' | 'sessionTtlSeconds' | 'maxTokens' | 'resources' | 'rateLimits'
+    'freshnessSeconds' | 'sessionTtlSeconds' | 'receiptDays' | 'maxTokens' | 'resources' | 'rateLimits'
   >;
   readonly logger: Logger;
   readonly holdRefusedMs?: number;
@@ -75,6 +75,7 @@ export function composeService(parts: ServiceParts): Hono<AppEnv> {
       validations: validationCache(),
       policy,
       sessionTtlSeconds: config.sessionTtlSeconds,
+      receiptDays: config.receiptDays,
       now,
     }),
     rateLimiter: rateLimiter(table, clock),

@@ -6,6 +6,7 @@ import {
   FRESHNESS_SECONDS,
   LOADS_PER_SECOND,
   MAX_PUBLISHED_FILE_BYTES,
+  RECEIPT_DAYS,
   REQUESTS_PER_SECOND,
   SESSION_TTL_SECONDS,
   TIMEOUT_SECONDS,
@@ -37,6 +38,8 @@ export interface Config {
   readonly s3PathStyle: boolean;
   readonly freshnessSeconds: number;
   readonly sessionTtlSeconds: number;
+  /** How long the receipts of loads are kept. */
+  readonly receiptDays: number;
   readonly maxTokens: number;
   readonly resources: ResourcePolicy;
   /** Of each tenant, unless an operator sets others for it. */
@@ -67,6 +70,7 @@ const schema = z.object({
   SKILLBUCKET_S3_PATH_STYLE: oneOf(['true', 'false'], 'false'),
   SKILLBUCKET_FRESHNESS_SECONDS: whole(3_600, FRESHNESS_SECONDS),
   SKILLBUCKET_SESSION_TTL_SECONDS: whole(30 * 24 * 60 * 60, SESSION_TTL_SECONDS),
+  SKILLBUCKET_RECEIPT_DAYS: positive(3_650, RECEIPT_DAYS),
   SKILLBUCKET_MAX_TOKENS: z._default(z.coerce.number(), DEFAULT_TOKEN_LIMIT),
   SKILLBUCKET_BINARY: oneOf(['reject', 'allow'], DEFAULT_RESOURCE_POLICY.binary),
   SKILLBUCKET_MAX_FILE_BYTES: positive(MAX_PUBLISHED_FILE_BYTES, DEFAULT_RESOURCE_POLICY.max_file_bytes),
@@ -109,6 +113,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     s3PathStyle: env.SKILLBUCKET_S3_PATH_STYLE === 'true',
     freshnessSeconds: env.SKILLBUCKET_FRESHNESS_SECONDS,
     sessionTtlSeconds: env.SKILLBUCKET_SESSION_TTL_SECONDS,
+    receiptDays: env.SKILLBUCKET_RECEIPT_DAYS,
     maxTokens: maxTokensOf(env.SKILLBUCKET_MAX_TOKENS),
     resources: {
       ...DEFAULT_RESOURCE_POLICY,

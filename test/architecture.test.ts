@@ -12,9 +12,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   archives: ['core'],
   storage: ['core'],
   sessions: ['core', 'storage'],
+  records: ['core', 'storage'],
   sources: ['core', 'storage'],
-  tenancy: ['core', 'storage', 'sessions', 'sources'],
-  operations: ['core', 'archives', 'storage', 'sessions', 'sources', 'tenancy'],
+  tenancy: ['core', 'storage', 'sessions', 'records', 'sources'],
+  operations: ['core', 'archives', 'storage', 'sessions', 'records', 'sources', 'tenancy'],
   http: ['core', 'archives', 'operations', 'sources', 'tenancy', 'log.ts'],
   events: ['core', 'operations', 'storage', 'tenancy', 'log.ts'],
   local: [

@@ -29,7 +29,7 @@ export const DELIVERED: Readonly<Record<string, string>> = {
 
 /** Promised in part: named in tests already, delivered by later work. */
 export const PARTIAL: Readonly<Record<string, string>> = {
-  D7: 'Tenants, keys, policies and shared bundles, administered from outside; JWTs, limits and records are to come',
+  D7: 'Tenants, keys, policies and shared bundles, administered from outside, with limits and records; JWTs are to come',
   J3: 'Trust is explicit: a policy records who trusted which root and when, and what is not trusted is left out; standard discovery is to come',
   J11: 'Only what was listed may be loaded; provider listings are to come',
   J13: 'Binary by policy and signatures for files; the provider half is to come',

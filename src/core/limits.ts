@@ -84,6 +84,13 @@ export const MAX_TOKEN_LIMIT = 100_000;
 
 /** A session outlives a working day; renewed when used with less than half of it left. */
 export const SESSION_TTL_SECONDS = 24 * 60 * 60;
+/** How long the receipt of a load is kept: an audit looks back a quarter. */
+export const RECEIPT_DAYS = 90;
+/** How long loads are counted by day: a year, and the month in which it is looked at. */
+export const USAGE_DAYS = 400;
+/** The longest period that one question about usage may cover. */
+export const MAX_USAGE_PERIOD_DAYS = 366;
+export const DEFAULT_USAGE_PERIOD_DAYS = 30;
 /** How long a warm process may serve a manifest, a key or a tenant without asking again. */
 export const FRESHNESS_SECONDS = 5;
 

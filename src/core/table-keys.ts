@@ -1,5 +1,6 @@
 import type { BundleId, SessionId, SkillName, TenantId } from './ids.ts';
 import type { RateKind, RateLimit } from './rate-limit.ts';
+import type { Day } from './records/usage.ts';
 
 /**
  * Every key of the table. `#` separates; ids cannot hold it, and session ids, which are the caller's own words, are
@@ -16,6 +17,22 @@ export const sessionPartition = (tenant: TenantId, session: SessionId): string =
 export const activationKey = (tenant: TenantId, session: SessionId, skill: SkillName): TableKey => ({
   pk: sessionPartition(tenant, session),
   sk: `skill#${skill}`,
+});
+
+/** What a session's loads left, in order of time; two of one moment differ by `unique`. */
+export const receiptsPartition = (tenant: TenantId, session: SessionId): string =>
+  `tenant#${tenant}#receipts#${Buffer.from(session, 'utf8').toString('base64url')}`;
+
+export const receiptKey = (tenant: TenantId, session: SessionId, time: string, unique: string): TableKey => ({
+  pk: receiptsPartition(tenant, session),
+  sk: `${time}#${unique}`,
+});
+
+/** How often skills were loaded. */
+export const usagePartition = (tenant: TenantId): string => `tenant#${tenant}#usage`;
+export const usageKey = (tenant: TenantId, day: Day, skill: SkillName): TableKey => ({
+  pk: usagePartition(tenant),
+  sk: `${day}#${skill}`,
 });
 
 /** What is decided about a tenant: its record, its policy, what is granted to it. Read whole, in one query. */

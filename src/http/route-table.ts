@@ -26,6 +26,7 @@ import { loadSkillResourceRoute } from './routes/load-skill-resource.ts';
 import { loadSkillRoute } from './routes/load-skill.ts';
 import { listActivationsRoute, releaseActivationRoute, releaseSessionRoute } from './routes/sessions.ts';
 import { changePolicyRoute, explainPolicyRoute, policyRoute } from './routes/policy.ts';
+import { receiptsRoute, usageRoute } from './routes/records.ts';
 import { skillRoute } from './routes/skill.ts';
 import { toolsRoute } from './routes/tools.ts';
 import { beginUploadRoute, completeUploadRoute, uploadRoute } from './routes/uploads.ts';
@@ -56,6 +57,8 @@ export const ROUTES: readonly Route[] = [
   policyRoute,
   changePolicyRoute,
   explainPolicyRoute,
+  usageRoute,
+  receiptsRoute,
   createTenantRoute,
   listTenantsRoute,
   tenantRoute,

@@ -1,7 +1,7 @@
 import type { Catalog, CatalogSkill, TagFilter } from '../core/catalog/catalog.ts';
 import { filterByTags, locationOf } from '../core/catalog/catalog.ts';
 import { rankSkills } from '../core/catalog/ranking.ts';
-import { sha256 } from '../core/digests.ts';
+import { encodeCursor, readCursor } from '../core/cursor.ts';
 import type { Finding } from '../core/errors.ts';
 import { SkillError } from '../core/errors.ts';
 import type { Digest } from '../core/ids.ts';
@@ -44,16 +44,16 @@ export interface CatalogPage {
 export function listCatalog(catalog: Catalog, query: CatalogQuery, scope: string): CatalogPage {
   const tagged = filterByTags(catalog.skills, query);
   const matches = query.q === undefined ? tagged : rankSkills(tagged, query.q);
-  const binding = sha256(JSON.stringify([scope, query.tags, query.match, query.q ?? null])).slice(7, 23);
+  const asked = [scope, query.tags, query.match, query.q ?? null];
   const start =
-    query.cursor === undefined ? 0 : startOf(query.cursor, matches, binding, query.q !== undefined);
+    query.cursor === undefined ? 0 : startOf(readCursor(asked, query.cursor), matches, query.q !== undefined);
   const page = matches.slice(start, start + query.limit);
   const last = page.at(-1);
   const more = start + page.length < matches.length && last !== undefined;
   return {
     skills: page.map(describe),
     total: matches.length,
-    ...(more ? { next_cursor: encodeCursor([binding, last.entry.name]) } : {}),
+    ...(more ? { next_cursor: encodeCursor(asked, last.entry.name) } : {}),
     revision: catalog.digest,
   };
 }
@@ -102,25 +102,10 @@ export function showSkill(catalog: Catalog, name: string): SkillDetails {
   };
 }
 
-function startOf(cursor: string, matches: readonly CatalogSkill[], binding: string, ranked: boolean): number {
-  const [bound, name] = decodeCursor(cursor);
-  if (bound !== binding || name === undefined) {
-    throw new SkillError('invalid_request', {
-      detail: 'cursor is not of this query; start again without it.',
-      facts: { parameter: 'cursor' },
-    });
-  }
-  const at = matches.findIndex(({ entry }) => entry.name === name);
+function startOf(after: string, matches: readonly CatalogSkill[], ranked: boolean): number {
+  const at = matches.findIndex(({ entry }) => entry.name === after);
   if (at !== -1) return at + 1;
   // Removed meanwhile: by name the place is still known; by rank it is not, and the list ends rather than repeats.
-  const after = matches.findIndex(({ entry }) => entry.name > name);
-  return ranked || after === -1 ? matches.length : after;
-}
-
-function encodeCursor(parts: readonly [string, string]): string {
-  return Buffer.from(parts.join(' '), 'utf8').toString('base64url');
-}
-
-function decodeCursor(cursor: string): string[] {
-  return Buffer.from(cursor, 'base64url').toString('utf8').split(' ');
+  const next = matches.findIndex(({ entry }) => entry.name > after);
+  return ranked || next === -1 ? matches.length : next;
 }

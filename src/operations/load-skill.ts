@@ -10,6 +10,8 @@ import { decodeUtf8 } from '../core/format/utf8.ts';
 import type { BundleId, Digest, SessionId, SkillName } from '../core/ids.ts';
 import type { ResourceListing } from '../core/resources/listing.ts';
 import { authorizeListing, groupListing } from '../core/resources/listing.ts';
+import type { LoadResult } from '../core/records/receipt.ts';
+import type { LoadRecord } from '../records/load-records.ts';
 import type { TenantAccess } from '../tenancy/tenant-access.ts';
 import { listingOf, mustSource } from './activated.ts';
 
@@ -57,39 +59,100 @@ export interface LoadOutcome {
 }
 
 /**
- * Activates a skill in a session (J2, J16, J17): one object read and one conditional write, side by side. A second load
- * answers from the version that the session keeps, until it is released.
+ * Activates a skill in a session (J2, J16, J17). One object is read while the activation is written (on condition that
+ * the session has none) and after it the receipt and the day's count; nothing is answered without a receipt. A second
+ * load answers from the version that the session keeps, until it is released.
  *
  * @throws SkillError skill_not_found, skill_changed, untrusted_skill_path, unavailable; nothing stays activated then
  */
 export async function loadSkill(access: TenantAccess, input: LoadSkillInput): Promise<LoadOutcome> {
-  const skill = await findSkill(access, input);
+  const record = access.records.open({
+    principal: access.principal.id,
+    session: input.session,
+    skill: input.name,
+  });
+  const skill = await recorded(record, () => findSkill(access, input));
   const { entry } = skill;
+  const fresh = newActivation(access, skill, input.session);
   if (input.digest !== undefined && input.digest !== entry.digest) {
-    throw new SkillError('skill_changed', {
+    const error = new SkillError('skill_changed', {
       detail: `The skill "${input.name}" is not the one that was listed any more.`,
     });
+    await record.write({ ...resultOf(error), ...versionOf(fresh) });
+    throw error;
   }
-  const fresh = newActivation(access, skill, input.session);
   const [read, begun] = await Promise.allSettled([
     readActivated(access, fresh),
-    access.activations.begin(fresh),
+    beginRecorded(access, fresh, record),
   ]);
   if (begun.status === 'rejected') throw begun.reason;
-  if (begun.value === 'begun') {
+  const standing = begun.value;
+  if (standing === undefined) {
     if (read.status === 'rejected') {
       // Instructions that nobody received must not count as loaded.
-      await access.activations.release(input.session, input.name, fresh.activated_at);
+      await Promise.all([
+        access.activations.release(input.session, input.name, fresh.activated_at),
+        record.write({ ...resultOf(read.reason), ...versionOf(fresh) }),
+      ]);
       throw read.reason;
     }
     return outcome(access, input, fresh, read.value, { alreadyActive: false, stale: false });
   }
-  const standing = begun.value;
   const stale = standing.skill_digest !== entry.digest || !sameRoot(standing, skill.root);
-  const pinned = !stale && read.status === 'fulfilled' ? read.value : await readActivated(access, standing);
-  const renewed = await renew(access, standing);
+  const [pinned, renewed] = await recorded(
+    record,
+    () =>
+      Promise.all([
+        !stale && read.status === 'fulfilled' ? read.value : readActivated(access, standing),
+        renew(access, standing),
+      ]),
+    standing,
+  );
   return outcome(access, input, renewed, pinned, { alreadyActive: true, stale });
 }
+
+/** Of several at once one begins: then undefined, else the activation that stands. Recorded either way. */
+async function beginRecorded(
+  access: TenantAccess,
+  fresh: Activation,
+  record: LoadRecord,
+): Promise<Activation | undefined> {
+  const begun = await access.activations.begin(fresh);
+  if (begun !== 'begun') {
+    await record.write({ decision: 'already_active', ...versionOf(begun) });
+    return begun;
+  }
+  try {
+    await record.write({ decision: 'loaded', ...versionOf(fresh) });
+  } catch (error) {
+    await access.activations.release(fresh.session_id, fresh.skill, fresh.activated_at);
+    throw error;
+  }
+  return undefined;
+}
+
+/** Leaves a receipt of what goes wrong. */
+async function recorded<T>(record: LoadRecord, step: () => Promise<T>, of?: Activation): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    await record.write({ ...resultOf(error), ...(of === undefined ? {} : versionOf(of)) });
+    throw error;
+  }
+}
+
+function resultOf(error: unknown): Pick<LoadResult, 'decision' | 'code'> {
+  if (!(error instanceof SkillError)) return { decision: 'failed', code: 'internal' };
+  const isOurs = error.kind === 'unavailable' || error.kind === 'internal';
+  return { decision: isOurs ? 'failed' : 'refused', code: error.code };
+}
+
+const versionOf = ({ owner, bundle, revision, skill_digest }: Activation) => ({
+  owner,
+  bundle,
+  revision,
+  skill_digest,
+});
 
 async function findSkill(access: TenantAccess, input: LoadSkillInput): Promise<CatalogSkill> {
   if (input.bundles !== undefined && !input.trust) {

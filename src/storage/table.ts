@@ -41,8 +41,16 @@ export interface Table {
     amounts: Readonly<Record<string, number>>,
     attributes?: Item,
   ): Promise<Readonly<Record<string, number>>>;
-  /** Items of a partition in the order of their sort keys: all, or those of a range, both ends included. */
-  query(pk: string, range?: { readonly from: string; readonly to: string }): AsyncIterable<Item>;
+  /** Items of a partition in the order of their sort keys: all, or those of a range. */
+  query(pk: string, range?: KeyRange): AsyncIterable<Item>;
+}
+
+/** Sort keys, both ends included. */
+export interface KeyRange {
+  readonly from: string;
+  readonly to: string;
+  /** How many are read at once, for who will not want them all. */
+  readonly pageSize?: number;
 }
 
 export function dynamoTable(client: DynamoDBClient, options: { readonly table: string }): Table {
@@ -149,6 +157,7 @@ export function dynamoTable(client: DynamoDBClient, options: { readonly table: s
                 ...(range === undefined ? {} : { ':from': range.from, ':to': range.to }),
               }),
               ConsistentRead: true,
+              ...(range?.pageSize === undefined ? {} : { Limit: range.pageSize }),
               ...(start === undefined ? {} : { ExclusiveStartKey: start }),
             }),
           )

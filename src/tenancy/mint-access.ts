@@ -5,6 +5,7 @@ import type { RootDecision } from '../core/policy/roots.ts';
 import { decideRoots, rootFindings } from '../core/policy/roots.ts';
 import type { RootOwner } from '../core/policy/tenant-policy.ts';
 import { effectivePolicy } from '../core/policy/tenant-policy.ts';
+import { dynamoLoadRecords } from '../records/dynamodb.ts';
 import { dynamoActivationStore } from '../sessions/dynamodb.ts';
 import { bucketSource, type FileListCache } from '../sources/bucket.ts';
 import type { CatalogCache } from '../sources/composite.ts';
@@ -35,6 +36,7 @@ export interface AccessParts {
   /** What no tenant may exceed. */
   readonly policy: DeploymentPolicy;
   readonly sessionTtlSeconds: number;
+  readonly receiptDays: number;
   readonly now: () => Date;
 }
 
@@ -106,6 +108,7 @@ export function accessMint(parts: AccessParts): (caller: Caller) => TenantAccess
       objects,
       transfers,
       activations: dynamoActivationStore(parts.table, tenant, nowSeconds),
+      records: dynamoLoadRecords(parts.table, tenant, { receiptDays: parts.receiptDays, now: parts.now }),
       sessionTtlSeconds: parts.sessionTtlSeconds,
       now: parts.now,
       async catalog() {

@@ -3,6 +3,7 @@ import type { ParsedSkill } from '../core/format/skill-document.ts';
 import type { BundleId, TenantId } from '../core/ids.ts';
 import type { RootDecision } from '../core/policy/roots.ts';
 import type { DeploymentPolicy, StoredPolicy, TenantPolicy } from '../core/policy/tenant-policy.ts';
+import type { LoadRecords } from '../records/load-records.ts';
 import type { ActivationStore } from '../sessions/activation-store.ts';
 import type { CurrentBundle, TenantBundles } from '../sources/manifest-cache.ts';
 import type { SkillSource } from '../sources/source.ts';
@@ -28,6 +29,7 @@ export interface TenantAccess {
   readonly objects: ObjectStore;
   readonly transfers: Transfers;
   readonly activations: ActivationStore;
+  readonly records: LoadRecords;
   readonly sessionTtlSeconds: number;
   readonly now: () => Date;
   /** The tenant's roots in their order, with what becomes of each. */

@@ -83,12 +83,12 @@ describe('POST /v1/tools/load_skill', () => {
     expect(JSON.stringify(body)).not.toContain(service.directory);
   });
 
-  test('costs one object read and one conditional write', async () => {
+  test('costs one object read; an activation, a receipt and a count are written', async () => {
     await acme.get('/v1/catalog');
     service.counts.reset();
     await load(newSession());
     expect(service.counts.objects).toMatchObject({ get: 1, put: 0, list: 0 });
-    expect(service.counts.table).toMatchObject({ put: 1, get: 0, set: 0, query: 0 });
+    expect(service.counts.table).toMatchObject({ put: 2, add: 1, get: 0, set: 0, query: 0 });
   });
 
   test('[J2] the catalog never reads a body; loading reads just the one', async () => {

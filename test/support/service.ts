@@ -25,6 +25,7 @@ import { dynamoCredentialStore } from '../../src/tenancy/credential-store.ts';
 import { OPERATOR } from '../../src/tenancy/reserved-tenants.ts';
 import type { ObjectCounts, TableCounts } from './counting.ts';
 import { countingObjects, countingTable } from './counting.ts';
+import { watchedLogs } from './watched-logs.ts';
 
 /** A whole service on real parts: directory store on disk, DynamoDB in this process, a clock that tests move. */
 export interface TestService {
@@ -44,6 +45,7 @@ export interface TestService {
   /** Resolves when every upload that arrived is worked off. */
   idle(): Promise<void>;
   issue(tenant: string, scopes?: readonly Scope[]): Promise<string>;
+  /** Stops it. @throws Error when a log line, of any time, held a secret or a body */
   close(): Promise<void>;
 }
 
@@ -73,6 +75,7 @@ export async function startService(
     /** Whether an upload that arrives is indexed by itself, as on AWS (default), or waits to be completed. */
     readonly events?: boolean;
     readonly wrap?: (objects: ObjectStore) => ObjectStore;
+    readonly wrapTable?: (table: Table) => Table;
   } = {},
 ): Promise<TestService> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'skillbucket-test-'));
@@ -83,35 +86,44 @@ export async function startService(
   const local = await startLocalTable();
   const stored = directoryObjectStore(path.join(directory, 'bucket'));
   const objects = countingObjects(options.wrap?.(stored) ?? stored, counts.objects);
-  const table = countingTable(local.table, counts.table);
+  const table = countingTable(options.wrapTable?.(local.table) ?? local.table, counts.table);
   const logs: Record<string, unknown>[] = [];
+  const written: Record<string, unknown>[] = [];
+  const watched = watchedLogs();
   let offset = 0;
   const now = () => new Date(Date.now() + offset);
   const builtin =
     options.withBuiltin === true ? await builtinSource(path.join(packageRoot(), 'skills-bundle')) : noBuiltin;
   const logger = createLogger('info', {
-    write: (line) => logs.push(JSON.parse(line) as Record<string, unknown>),
+    write(line) {
+      const entry = JSON.parse(line) as Record<string, unknown>;
+      logs.push(entry);
+      written.push(entry);
+    },
   });
   const index: Index = options.events === false ? () => Promise.resolve() : indexer({ objects, logger, now });
   const bucket = localBucket({ objects, index, logger, now });
   const compose = () =>
-    composeService({
-      objects,
-      transfers: bucket.transfers,
-      mount: bucket.mount,
-      table,
-      builtin,
-      config: {
-        freshnessSeconds: 5,
-        sessionTtlSeconds: 24 * 60 * 60,
-        maxTokens: DEFAULT_TOKEN_LIMIT,
-        rateLimits: options.rateLimits ?? {},
-        resources: { ...DEFAULT_RESOURCE_POLICY, ...options.resources },
-      },
-      logger,
-      holdRefusedMs: options.holdRefusedMs ?? 0,
-      now,
-    });
+    watched.watch(
+      composeService({
+        objects,
+        transfers: bucket.transfers,
+        mount: bucket.mount,
+        table,
+        builtin,
+        config: {
+          freshnessSeconds: 5,
+          sessionTtlSeconds: 24 * 60 * 60,
+          receiptDays: 90,
+          maxTokens: DEFAULT_TOKEN_LIMIT,
+          rateLimits: options.rateLimits ?? {},
+          resources: { ...DEFAULT_RESOURCE_POLICY, ...options.resources },
+        },
+        logger,
+        holdRefusedMs: options.holdRefusedMs ?? 0,
+        now,
+      }),
+    );
   const credentials = dynamoCredentialStore(table);
   return {
     app: compose(),
@@ -146,6 +158,7 @@ export async function startService(
         await credentials.createTenant({ id, name: tenant, status: 'active', created_at: 0 });
       }
       const key = issueKey();
+      watched.add(key.key);
       await credentials.saveKey(key.secretHash, {
         id: key.id,
         tenant: id,
@@ -158,6 +171,8 @@ export async function startService(
       await bucket.idle();
       await local.close();
       await rm(directory, { recursive: true, force: true });
+      const leaks = watched.leaks(written);
+      if (leaks.length > 0) throw new Error(`[D7] The log holds secrets or bodies:\n${leaks.join('\n')}`);
     },
   };
 }
